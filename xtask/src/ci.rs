@@ -5,13 +5,29 @@
 use crate::stages::{Stage, run_side_by_side};
 
 /// Stages of `cargo xtask quick`.
-const QUICK: [&str; 5] = ["format", "tidy", "book", "lints", "unit tests"];
+const QUICK: [&str; 6] = ["format", "tidy", "book", "lock files", "lints", "unit tests"];
 
 /// With `PARTITA_REQUIRE_FULL_DISK`, tests that need a disk of their own fail where they cannot have one.
 const STAGES: &[Stage] = &[
     Stage { name: "format", after: &[], command: &["xtask", "format", "--check"], niceness: 0 },
     Stage { name: "tidy", after: &[], command: &["xtask", "tidy"], niceness: 0 },
     Stage { name: "book", after: &[], command: &["xtask", "book"], niceness: 0 },
+    Stage {
+        name: "lock files",
+        // The fuzz targets have a workspace of their own, which no other stage builds.
+        after: &[],
+        command: &[
+            "cargo",
+            "tree",
+            "--manifest-path",
+            "fuzz/Cargo.toml",
+            "--locked",
+            "--depth",
+            "0",
+            "--quiet",
+        ],
+        niceness: 0,
+    },
     Stage { name: "release build", after: &["format", "tidy"], command: &["xtask", "release"], niceness: 5 },
     Stage {
         name: "lints",

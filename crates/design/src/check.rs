@@ -1,19 +1,30 @@
 //! Checks a model statically: plans every pattern and applies every design rule, without data.
 
+mod aggregates;
+mod bounds;
+mod conditions;
 mod copies;
 mod edges;
 mod fit;
+mod following;
+mod growth;
 mod identity;
+mod importance;
 mod indexes;
 mod keys;
 mod limits;
+mod narrow_requests;
+mod pages;
 mod partitions;
 mod patterns;
 mod prefixes;
 mod remedy;
 mod requests;
 mod spelling;
+mod text_order;
 mod usage;
+mod value_types;
+mod writes;
 
 use crate::capacity::heat::{self, Heat};
 use crate::finding::{Finding, Severity};
@@ -21,6 +32,7 @@ use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Allowance, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
+use crate::repair;
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use usage::Usage;
@@ -47,8 +59,15 @@ impl Report<'_> {
     }
 }
 
-/// Checks a model.
+/// Checks a model. Repairs are tried before they are proposed.
 pub fn check(model: &Model) -> Report<'_> {
+    let mut report = examine(model);
+    repair::settle(model, &mut report.findings);
+    report
+}
+
+/// Checks a model without trying repairs.
+pub(crate) fn examine(model: &Model) -> Report<'_> {
     let keys = Keyspace::new(model);
     let plans = plan::plans(&keys);
     let heat = heat::heat(model, &plans);
@@ -63,8 +82,10 @@ pub fn check(model: &Model) -> Report<'_> {
         reported: HashSet::new(),
         text_sorted: BTreeSet::new(),
     };
+    checker.conditions();
     checker.patterns();
     checker.keys();
+    checker.value_types();
     checker.identity();
     checker.prefixes();
     checker.partitions();
@@ -72,7 +93,10 @@ pub fn check(model: &Model) -> Report<'_> {
     checker.indexes();
     checker.limits();
     checker.copies();
+    checker.writes();
     checker.fit();
+    checker.importance();
+    checker.growth();
     checker.allow();
     let Checker { plans, mut findings, .. } = checker;
     findings.sort_by_key(|finding| (finding.span.start, finding.code));

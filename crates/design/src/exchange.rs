@@ -1,8 +1,15 @@
-//! Formats of other programs: models of NoSQL Workbench and OneTable, and DynamoDB requests and table descriptions.
+//! Formats of other programs: models of NoSQL Workbench and OneTable, and DynamoDB items, requests and table descriptions.
 //!
 //! Nothing else in this crate knows the JSON of DynamoDB.
 
+pub mod csv;
+pub mod filter_expression;
+pub mod infrastructure;
+pub mod item_json;
+pub mod library;
 pub mod onetable;
 pub mod request_json;
+pub mod request_log;
 pub mod table_definition;
 pub mod workbench;
+pub mod write_requests;

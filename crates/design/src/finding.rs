@@ -1,6 +1,9 @@
 //! Findings of the reader and the checker: a code, a severity, a position, a message and a remedy.
 
+pub mod repair;
+
 use crate::source::Span;
+use repair::Repair;
 
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +40,10 @@ pub struct Finding {
     pub message: String,
     /// The smallest change that helps.
     pub help: String,
+    /// The change as edits of the text, if one was tried and removes the finding.
+    pub repair: Option<Repair>,
+    /// Changes that have not been tried yet.
+    pub(crate) proposals: Vec<Repair>,
     /// The place in the source.
     pub span: Span,
     /// The reason, if the model allows the finding.
@@ -52,6 +59,8 @@ impl Finding {
             subject: subject.into(),
             message: String::new(),
             help: String::new(),
+            repair: None,
+            proposals: Vec::new(),
             span: span.clone(),
             allowed: None,
         }
@@ -66,6 +75,12 @@ impl Finding {
     /// Sets the help.
     pub fn with_help(mut self, help: impl Into<String>) -> Finding {
         self.help = help.into();
+        self
+    }
+
+    /// Proposes changes, the best first. The help is what is said if none of them removes the finding.
+    pub(crate) fn with_proposals(mut self, proposals: Vec<Repair>) -> Finding {
+        self.proposals = proposals;
         self
     }
 

@@ -1,26 +1,45 @@
-//! Generates realistic items from a model: any number, reproducible by seed, each computed independently.
+//! Generates realistic items from a model: any number, reproducible by seed, each computed independently. Only aggregates need all items that
+//! they summarise.
 //!
 //! The values of an item depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy its original's
 //! values; choices and times are drawn. The keys are then filled in by the templates, as an application would do it.
 
+mod aggregates;
+pub mod examples;
+mod sparse;
 mod values;
 
-use crate::audit::marker;
+use crate::audit::{marker, marker_item};
 use crate::capacity::estimate;
-use crate::item::{Attributes, Item, Value, item_size};
+use crate::item::{Attributes, Item, Value, attributes, item_size};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
-use crate::random::{at, hash};
-use crate::template::{SHARD, Template};
+use crate::random::at;
+use crate::template::{Format, Part, SHARD, Template};
+use sparse::{SparseCounts, sparse_counts};
 use std::collections::BTreeMap;
-use values::{WORDS, plain_value};
+use std::sync::OnceLock;
+use values::{WORDS, expiry, plain_value, whole};
+
+/// How many levels of parents and originals are computed.
+const DEPTH: u32 = 6;
 
 /// Generates items from a model.
 pub struct Generator<'m> {
-    model: &'m Model,
+    /// The model.
+    pub model: &'m Model,
     seed: u64,
     counts: BTreeMap<String, u64>,
+    sparse: SparseCounts,
+    /// How many decimals the keys have room for, by attribute.
+    decimals: BTreeMap<&'m str, usize>,
+    /// What joins the parts of a generated identifier: nothing where keys contain the usual hyphen.
+    joint: &'static str,
+    /// The entities that summarise others, by the other one and the attribute that names them there.
+    summaries: BTreeMap<(&'m str, &'m str), &'m Entity>,
+    /// Computed from all items that an aggregate summarises, when the first one is needed.
+    aggregates: OnceLock<aggregates::Aggregates>,
 }
 
 impl<'m> Generator<'m> {
@@ -33,16 +52,56 @@ impl<'m> Generator<'m> {
         let least = (total / 40).max(1) as f64;
         let share = |expected: f64| (expected * scale).round().max(least.min(expected)).max(1.0) as u64;
         let counts = model.entities.iter().zip(&expected);
-        let counts = counts.map(|(entity, expected)| (entity.name.clone(), share(*expected)));
-        Generator { model, seed, counts: counts.collect() }
+        let counts = counts.map(|(entity, expected)| (entity.name.clone(), share(*expected))).collect();
+        Generator {
+            model,
+            seed,
+            sparse: sparse_counts(model, &counts, &expected),
+            counts,
+            decimals: decimals_of_keys(model),
+            joint: if keys_contain_hyphens(model) { "" } else { "-" },
+            summaries: summaries(model),
+            aggregates: OnceLock::new(),
+        }
+    }
+
+    /// The entity that an attribute of another one names: the one that it identifies, or that summarises items by it.
+    fn owner_of(&self, entity: &Entity, name: &str) -> Option<&'m Entity> {
+        let owner = self.model.owner_of(name);
+        owner.or_else(|| self.summaries.get(&(entity.name.as_str(), name)).copied())
     }
 
     /// Returns the number of items of an entity.
     pub fn count(&self, entity: &Entity) -> u64 {
         let own = self.counts.get(&entity.name).copied().unwrap_or(1);
+        if let Some(original) = self.model.versioned_original(entity) {
+            return self.histories(original).0;
+        }
         // A copy exists for each original, unless it is the newest of several versions.
         let follows = entity.copies.as_ref().filter(|_| self.is_follower(entity));
         follows.and_then(|name| self.counts.get(name)).copied().unwrap_or(own)
+    }
+
+    /// Returns the model with the numbers of items that are generated in place of those that it expects.
+    pub fn seeded_model(&self) -> Model {
+        let mut model = self.model.clone();
+        for (seeded, entity) in model.entities.iter_mut().zip(&self.model.entities) {
+            let count = self.count(entity);
+            let parent = entity.expect.per.as_deref().and_then(|name| self.model.entity(name));
+            seeded.expect.average = parent
+                .map(|parent| count as f64 / self.count(parent).max(1) as f64)
+                .or(entity.expect.average);
+            seeded.expect.count = Some(count);
+            seeded.expect.max = entity.expect.max.map(|max| max.min(count));
+            for attribute in &mut seeded.attributes {
+                attribute.values = attribute.values.map(|values| values.min(count));
+            }
+            for own in &mut seeded.indexes {
+                let sparse = self.sparse.get(&(entity.name.clone(), own.index.clone())).copied();
+                own.count = sparse.or(own.count);
+            }
+        }
+        model
     }
 
     /// Returns the number of all items.
@@ -58,13 +117,17 @@ impl<'m> Generator<'m> {
 
     /// Returns one item, keys and type included.
     pub fn item(&self, entity: &'m Entity, number: u64) -> Item {
-        let values = self.values(entity, number, 6);
-        let mut item = Item::new();
-        for attribute in &entity.attributes {
-            if let Some(text) = values.get(&attribute.name) {
-                item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
-            }
-        }
+        let mut values = self.values(entity, number, DEPTH);
+        self.add_aggregates(entity, &mut values);
+        let mut item = self.item_of(entity, values, number);
+        self.grow(entity, number, &mut item);
+        self.match_original(entity, number, &mut item);
+        item
+    }
+
+    /// Returns the item with these attributes, keys and type included; `number` selects its shard where that is random.
+    pub fn item_of(&self, entity: &'m Entity, values: Attributes, number: u64) -> Item {
+        let mut item = typed_item(entity, &values);
         for location in TableOrIndex::all(self.model) {
             let Some(mapping) = location.mapping(entity) else { continue };
             if location.index.is_none() || mapping.includes(&values) {
@@ -74,7 +137,6 @@ impl<'m> Generator<'m> {
         if let Some(name) = &self.model.table.type_attribute {
             item.insert(name.clone(), Value::String(entity.type_value.clone()));
         }
-        self.grow(entity, number, &mut item);
         item
     }
 
@@ -88,22 +150,54 @@ impl<'m> Generator<'m> {
         bundle
     }
 
+    /// Gives a copy exactly the values that its original has.
+    fn match_original(&self, entity: &Entity, number: u64, item: &mut Item) {
+        let Some(original) = entity.copies.as_deref().and_then(|name| self.model.entity(name)) else {
+            return;
+        };
+        let number = match self.model.versioned_original(entity) {
+            Some(original) => self.newest_version(original, number),
+            None if !self.model.has_own_identity(entity) && original.copies.is_none() => number,
+            None => return,
+        };
+        let source = self.item(original, number);
+        for attribute in entity.attributes.iter().filter(|own| original.attribute(&own.name).is_some()) {
+            match source.get(&attribute.name) {
+                Some(value) => item.insert(attribute.name.clone(), value.clone()),
+                None => item.remove(&attribute.name),
+            };
+        }
+    }
+
+    /// The number of things whose versions are kept, and the average number of versions of each.
+    fn histories(&self, original: &Entity) -> (u64, f64) {
+        let own = |entity: &Entity| self.counts.get(&entity.name).copied();
+        let parent = original.expect.per.as_deref().and_then(|name| self.model.entity(name));
+        let copies = self.model.copies_of(&original.name);
+        let latest = || copies.filter(|copy| self.model.versioned_original(copy).is_some()).find_map(own);
+        let versions = own(original).unwrap_or(1).max(1);
+        let histories = parent.and_then(own).or_else(latest).unwrap_or(versions).clamp(1, versions);
+        (histories, versions as f64 / histories as f64)
+    }
+
+    /// The number of the newest version of a history.
+    fn newest_version(&self, original: &Entity, history: u64) -> u64 {
+        let (histories, each) = self.histories(original);
+        let versions = (histories as f64 * each).round() as u64;
+        (((history + 1) as f64 * each).ceil() as u64).clamp(1, versions) - 1
+    }
+
     /// Returns whether an entity is a copy that is written with every original and not by itself.
     pub fn is_follower(&self, entity: &Entity) -> bool {
         let original = entity.copies.as_deref().is_some_and(|name| self.model.entity(name).is_some());
-        original && entity.identity.is_empty()
+        original && !self.model.has_own_identity(entity) && !entity.latest
     }
 
     /// The items that keep an item's unique values unique.
     fn markers(&self, entity: &Entity, item: &Item) -> Vec<Item> {
-        let mut markers = Vec::new();
-        for name in &entity.unique {
-            if let Some(Value::String(value)) = item.get(name) {
-                let key = Value::String(marker(entity, name, value));
-                markers.push(self.model.table.keys.iter().map(|own| (own.clone(), key.clone())).collect());
-            }
-        }
-        markers
+        let texts = attributes(item);
+        let keys = entity.unique.iter().filter_map(|unique| marker(entity, unique, &texts));
+        keys.map(|key| marker_item(self.model, &key)).collect()
     }
 
     fn add_keys(&self, item: &mut Item, mapping: &KeyMapping<'m>, values: &Attributes, number: u64) {
@@ -118,8 +212,8 @@ impl<'m> Generator<'m> {
     }
 
     fn shard(&self, mapping: &KeyMapping<'_>, values: &Attributes, number: u64) -> u64 {
-        let by = mapping.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
-        by.map_or_else(|| at(self.seed, "shard", number), |value| hash(value)) % mapping.shards()
+        let Some(shard) = mapping.shard else { return 0 };
+        shard.selected(values).unwrap_or_else(|| at(self.seed, "shard", number) % shard.numbers().end)
     }
 
     /// Returns the attributes of an item. Parents and originals are computed recursively, at most `depth` levels deep.
@@ -127,17 +221,26 @@ impl<'m> Generator<'m> {
         let mut values = Attributes::new();
         let original =
             entity.copies.as_deref().and_then(|name| self.model.entity(name)).filter(|_| depth > 0);
-        if let Some(original) = original.filter(|_| entity.identity.is_empty()) {
+        if let Some(original) = self.model.versioned_original(entity).filter(|_| depth > 0) {
+            values.extend(self.values(original, self.newest_version(original, number), depth - 1));
+        } else if let Some(original) = original.filter(|_| !self.model.has_own_identity(entity)) {
             values.extend(self.values(original, number, depth - 1));
         }
-        let parent =
-            entity.expect.per.as_deref().and_then(|name| self.model.entity(name)).filter(|_| depth > 0);
+        // A copy of the newest version takes its values from there, not the other way round.
+        let is_copy = |parent: &&Entity| {
+            self.model.versioned_original(parent).is_some_and(|original| original.name == entity.name)
+        };
+        let parent = entity.expect.per.as_deref().and_then(|name| self.model.entity(name));
+        let parent = parent.filter(|parent| depth > 0 && !is_copy(parent));
         let (mut ordinal, mut group) = (number, number);
+        let has_history = entity.versions.is_some() && parent.is_none();
+        if has_history {
+            let (histories, each) = self.histories(entity);
+            (group, ordinal) = place(number, histories, each);
+        }
         if let Some(parent) = parent {
             let parents = self.count(parent).max(1);
-            let each = (self.count(entity) as f64 / parents as f64).max(0.01);
-            group = ((number as f64 / each) as u64).min(parents - 1);
-            ordinal = number.saturating_sub((group as f64 * each).ceil() as u64);
+            (group, ordinal) = place(number, parents, self.count(entity) as f64 / parents as f64);
             let shared = self.values(parent, group, depth - 1);
             for (name, value) in shared {
                 let own = entity.identity() == Some(name.as_str());
@@ -147,17 +250,40 @@ impl<'m> Generator<'m> {
                 }
             }
         }
+        let mut drawn = Vec::new();
         for attribute in &entity.attributes {
-            if values.contains_key(&attribute.name) {
+            let name = attribute.name.as_str();
+            if values.contains_key(name) || entity.aggregates.iter().any(|aggregate| aggregate.name == name) {
                 continue;
             }
+            // All versions of one thing have its identity.
+            if has_history && entity.versions.as_deref() != Some(name) && entity.has_key_field(name) {
+                let value = self.value(entity, attribute, group, group, group, depth);
+                values.insert(attribute.name.clone(), value);
+                continue;
+            }
+            drawn.push(attribute);
             let absent = attribute.optional && at(self.seed, &attribute.name, number) % 10 < 7;
             if !absent {
                 let value = self.value(entity, attribute, number, ordinal, group, depth);
                 values.insert(attribute.name.clone(), value);
             }
         }
+        self.meet_conditions(entity, number, &drawn, &mut values);
         values
+    }
+
+    /// A number with as many decimals as keys have room for; an identifier without hyphens where these are between the parts of keys.
+    fn fitting(&self, attribute: &Attribute, value: String) -> String {
+        match (&attribute.kind, self.decimals.get(attribute.name.as_str())) {
+            (ValueType::Decimal, Some(decimals)) => {
+                let (whole, rest) = value.split_once('.').unwrap_or((&value, ""));
+                let kept: String = rest.chars().take(*decimals).collect();
+                if kept.is_empty() { whole.to_owned() } else { format!("{whole}.{kept}") }
+            }
+            (ValueType::Id, _) => value.replace('-', self.joint),
+            _ => value,
+        }
     }
 
     fn value(
@@ -171,23 +297,37 @@ impl<'m> Generator<'m> {
     ) -> String {
         let name = attribute.name.as_str();
         let own = entity.identity() == Some(name);
-        let owner = self.model.owner_of(name).filter(|owner| owner.name != entity.name && depth > 0 && !own);
+        let owner = self.owner_of(entity, name);
+        let owner = owner.filter(|owner| owner.name != entity.name && depth > 0 && !own);
         if let Some(owner) = owner {
             // The other end of a relationship advances with every item of the group, so that no pair repeats.
             let start = at(self.seed, name, group);
-            let other = start.wrapping_add(ordinal) % self.count(owner).max(1);
+            let turn = if entity.has_unique(name) { number } else { start.wrapping_add(ordinal) };
+            let other = turn % self.count(owner).max(1);
             return self.values(owner, other, depth - 1).remove(name).unwrap_or_default();
         }
         let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
         let purpose = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
         let drawn = at(self.seed, &purpose, number);
         match &attribute.kind {
-            ValueType::Int if distinguishing => (ordinal + 1).to_string(),
+            ValueType::Int if entity.ttl.as_deref() == Some(name) => expiry(drawn),
+            ValueType::Int if distinguishing => {
+                let skipped = u64::from(attribute.limits.min.is_none());
+                whole(&attribute.limits, ordinal + skipped)
+            }
             ValueType::Id | ValueType::String if own => format!("{}{number:06}", initial(&entity.name)),
             ValueType::Id | ValueType::String if distinguishing => {
-                format!("{}-{ordinal}", WORDS[(ordinal % 24) as usize])
+                format!("{}{}{ordinal}", WORDS[(ordinal % 24) as usize], self.joint)
             }
-            kind => plain_value(kind, name, attribute.values, drawn, number),
+            ValueType::Id | ValueType::String if entity.has_unique(name) => {
+                let value = plain_value(&Attribute::new(name, attribute.kind.clone()), drawn, number);
+                if value.contains('@') {
+                    value
+                } else {
+                    format!("{}{}{number}", value.replace([' ', '-'], self.joint).to_lowercase(), self.joint)
+                }
+            }
+            _ => self.fitting(attribute, plain_value(attribute, drawn, number)),
         }
     }
 
@@ -205,9 +345,7 @@ impl<'m> Generator<'m> {
         let named = |name: &str, words: &[&str]| words.iter().any(|word| name.to_lowercase().contains(word));
         let fit = |attribute: &&Attribute| {
             let name = attribute.name.as_str();
-            !keyed(name)
-                && !entity.unique.contains(&attribute.name)
-                && !named(name, &["email", "url", "phone"])
+            !keyed(name) && !entity.has_unique(name) && !named(name, &["email", "url", "phone"])
         };
         let long = ["content", "body", "text", "description", "note", "message", "comment"];
         let candidates: Vec<&Attribute> = entity.attributes.iter().rev().filter(free).filter(fit).collect();
@@ -226,12 +364,57 @@ impl<'m> Generator<'m> {
     }
 }
 
+fn templates(model: &Model) -> impl Iterator<Item = &Template> {
+    fn of_entity(entity: &Entity) -> impl Iterator<Item = &Template> {
+        entity.key.iter().chain(entity.indexes.iter().flat_map(|own| &own.key))
+    }
+    model.entities.iter().flat_map(of_entity)
+}
+
+/// The entities that summarise others, where one attribute names them.
+fn summaries(model: &Model) -> BTreeMap<(&str, &str), &Entity> {
+    let mut summaries = BTreeMap::new();
+    for entity in model.entities.iter().filter(|entity| !entity.aggregates.is_empty()) {
+        if let [id] = entity.identifying()[..] {
+            summaries.extend(entity.aggregates.iter().map(|own| ((own.of.as_str(), id), entity)));
+        }
+    }
+    summaries
+}
+
+fn decimals_of_keys(model: &Model) -> BTreeMap<&str, usize> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    for part in templates(model).flat_map(|template| &template.parts) {
+        if let Part::Field {
+            name,
+            format: Format::Padded { decimals, .. } | Format::Signed { decimals, .. },
+        } = part
+        {
+            let least = found.entry(name).or_insert(*decimals);
+            *least = (*least).min(*decimals);
+        }
+    }
+    found
+}
+
+fn keys_contain_hyphens(model: &Model) -> bool {
+    let mut parts = templates(model).flat_map(|template| &template.parts);
+    parts.any(|part| matches!(part, Part::Text(text) if text.contains('-')))
+}
+
+/// The group of an item, and its place in the group, if there are `each` items per group.
+fn place(number: u64, groups: u64, each: f64) -> (u64, u64) {
+    let each = each.max(0.01);
+    let group = ((number as f64 / each) as u64).min(groups - 1);
+    (group, number.saturating_sub((group as f64 * each).ceil() as u64))
+}
+
 fn initial(name: &str) -> String {
     name.chars().next().map(|character| character.to_lowercase().to_string()).unwrap_or_default()
 }
 
 /// A value of a type from its text.
-fn typed_value(kind: &ValueType, text: &str) -> Value {
+pub(crate) fn typed_value(kind: &ValueType, text: &str) -> Value {
     let text = text.to_owned();
     match kind {
         ValueType::Int | ValueType::Decimal => Value::Number(text),
@@ -244,18 +427,10 @@ fn typed_value(kind: &ValueType, text: &str) -> Value {
     }
 }
 
-/// Returns the key that a template produces from example values.
-pub fn example_key(entity: &Entity, template: &Template) -> String {
-    let mut values = Attributes::new();
-    for name in template.fields() {
-        let value = match entity.attribute(name) {
-            Some(attribute) if entity.identity() == Some(name) && attribute.kind == ValueType::Id => {
-                format!("{}000001", initial(&entity.name))
-            }
-            Some(attribute) => plain_value(&attribute.kind, name, attribute.values, hash(name), 1),
-            None => "0".to_owned(),
-        };
-        values.insert(name.to_owned(), value);
-    }
-    template.fill(&values).unwrap_or_default()
+/// Returns the attributes of an item, without keys and type.
+pub(crate) fn typed_item(entity: &Entity, values: &Attributes) -> Item {
+    let typed = |attribute: &Attribute| {
+        Some((attribute.name.clone(), typed_value(&attribute.kind, values.get(&attribute.name)?)))
+    };
+    entity.attributes.iter().filter_map(typed).collect()
 }

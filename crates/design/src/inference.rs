@@ -1,17 +1,53 @@
-//! Infers a model from items: entities from the type attribute or key prefixes, templates from what keys and attributes have in
+//! Infers a model from items: entities from the type attribute or the form of the keys, templates from what keys and attributes have in
 //! common.
 //!
-//! The result is a proposal to be read, corrected and completed.
+//! Items are added one by one. How keys are built is learned from the first ones; of each entity only a random selection of items is kept, so that the
+//! memory does not grow with the table. The result is a draft: what the items cannot tell is asked.
 
 mod entity;
+mod explain;
+mod group;
 mod key_template;
-mod patterns;
-mod value_types;
+mod markers;
+mod names;
+pub(crate) mod patterns;
+mod pieces;
+mod relations;
+mod sparse;
+mod style;
+mod values;
+mod verify;
 
-use crate::audit::MARKER;
+use crate::draft::{Asked, Confidence, Draft};
+use crate::formatting::thousands;
 use crate::item::{Item, Value};
-use crate::model::{Index, Model, Projection, Table};
+use crate::model::{Index, IndexKey, Model, Projection, Table};
+use entity::Surroundings;
+use group::{Group, GroupKey};
+use markers::Markers;
 use std::collections::{BTreeMap, BTreeSet};
+use style::{KeyStyle, KeyValue};
+
+/// The number of items from which the style of the keys is learned.
+const HEAD: usize = 5_000;
+/// The most groups: a model has up to 500 entities.
+const MAX_GROUPS: usize = 500;
+/// Names of attributes that hold the type of an item, the clearest first.
+const TYPE_NAMES: [&str; 10] = [
+    "entitytype",
+    "entity_type",
+    "_entity",
+    "_type",
+    "__typename",
+    "_et",
+    "__edb_e__",
+    "entity",
+    "type",
+    "kind",
+];
+/// Names of attributes that hold the expiry time of an item.
+const TTL_NAMES: [&str; 7] =
+    ["ttl", "expiresat", "expireat", "expires", "expiry", "expiration", "timetolive"];
 
 /// What is known about a table besides its items. Empty fields are guessed.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +58,27 @@ pub struct KnownSchema {
     pub keys: Vec<String>,
     /// The indexes of the table.
     pub indexes: Vec<Index>,
+    /// The number of items in the table, if not all are read.
+    pub item_count: Option<u64>,
+    /// The attribute that holds the expiry time.
+    pub ttl: Option<String>,
+    /// What the source calls the key attributes of the items with a label.
+    pub aliases: BTreeMap<String, Vec<String>>,
+}
+
+/// An inference in progress.
+#[derive(Debug)]
+pub struct Inference {
+    known: KnownSchema,
+    items: u64,
+    /// The first items, until the style of the keys is known.
+    head: Vec<(Option<String>, Item)>,
+    styles: Vec<KeyStyle>,
+    groups: BTreeMap<GroupKey, Group>,
+    type_attribute: Option<String>,
+    /// Groups that stand for others that differ in the middle of their keys.
+    stands_for: BTreeMap<GroupKey, GroupKey>,
+    markers: Markers,
 }
 
 /// Infers a model from items.
@@ -29,51 +86,219 @@ pub struct KnownSchema {
 /// # Errors
 ///
 /// Returns a message if there are no items, or if the key attributes are neither known nor called `PK` and `SK`.
-pub fn infer(items: &[Item], known: &KnownSchema) -> Result<Model, String> {
-    let first = items.first().ok_or("there are no items to learn from")?;
-    let mut known = known.clone();
-    if known.keys.is_empty() {
-        known.keys =
-            guess_keys(first).ok_or("the items have no PK and SK; name the key attributes with --keys")?;
-    }
-    // Markers of unique values are not an entity.
-    let is_marker = |item: &Item| text_of(item, &known.keys[0]).is_some_and(|key| key.starts_with(MARKER));
-    let items: Vec<&Item> = items.iter().filter(|item| !is_marker(item)).collect();
-    if known.indexes.is_empty() {
-        known.indexes = guess_indexes(&items, &known.keys);
-    }
-    let type_attribute = guess_type_attribute(&items, &known);
-    let mut groups: BTreeMap<Group, Vec<&Item>> = BTreeMap::new();
+pub fn infer(items: &[Item], known: &KnownSchema) -> Result<Draft, String> {
+    let mut inference = Inference::new(known.clone());
     for item in items {
-        groups.entry(Group::of(item, type_attribute.as_deref(), &known.keys)).or_default().push(item);
+        inference.add(item.clone(), None)?;
     }
-    let table = Table { name: known.table, keys: known.keys, type_attribute, ..Table::default() };
-    let mut model = Model { table, indexes: known.indexes, ..Model::default() };
-    for (group, items) in &groups {
-        let entity = entity::infer(group, items, &model);
-        model.entities.push(entity);
-    }
-    remove_unused_indexes(&mut model);
-    model.patterns = patterns::infer(&model);
-    Ok(model)
+    inference.finish()
 }
 
-/// Items that become one entity. One type stored under several key shapes is several entities: a copy has keys of its own.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Group {
-    /// The value of the type attribute, if there is one.
-    type_value: Option<String>,
-    /// The leading words of the key attributes: `USER/ORDER`.
-    key_shape: String,
+impl Inference {
+    /// Starts an inference.
+    pub fn new(known: KnownSchema) -> Inference {
+        Inference {
+            known,
+            items: 0,
+            head: Vec::new(),
+            styles: Vec::new(),
+            groups: BTreeMap::new(),
+            type_attribute: None,
+            stands_for: BTreeMap::new(),
+            markers: Markers::default(),
+        }
+    }
+
+    /// Adds an item, with the name that the source gives to items of its kind.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the key attributes are not known and cannot be guessed.
+    pub fn add(&mut self, item: Item, label: Option<String>) -> Result<(), String> {
+        self.items += 1;
+        if self.known.keys.is_empty() {
+            self.known.keys = guess_keys(&item)
+                .ok_or("the items have no PK and SK; name the key attributes with --keys")?;
+        }
+        if self.markers.take(&item, &self.known.keys) {
+            return Ok(());
+        }
+        if let Some(missing) = self.known.keys.iter().find(|key| text_of(&item, key).is_none()) {
+            return Err(format!("an item has no {missing}, or it is neither text nor a number"));
+        }
+        if self.styles.is_empty() {
+            self.head.push((label, item));
+            if self.head.len() >= HEAD {
+                self.learn();
+            }
+        } else {
+            self.file(item, label);
+        }
+        Ok(())
+    }
+
+    /// Learns the style of the keys from the first items, and groups them.
+    fn learn(&mut self) {
+        let items: Vec<&Item> = self.head.iter().map(|(_, item)| item).collect();
+        self.type_attribute = guess_type_attribute(&items, &self.known);
+        let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
+        for key in &self.known.keys {
+            let values: Vec<KeyValue<'_>> = items
+                .iter()
+                .zip(&kinds)
+                .filter(|(item, _)| matches!(item.get(key), Some(Value::String(_))))
+                .filter_map(|(item, kind)| Some(KeyValue { text: text_of(item, key)?, kind, item }))
+                .collect();
+            let is_named = key_template::is_semantic(key);
+            self.styles.push(if is_named {
+                KeyStyle::learn_named(&values)
+            } else {
+                KeyStyle::learn(&values)
+            });
+        }
+        let mut grouped: BTreeMap<GroupKey, Vec<Item>> = BTreeMap::new();
+        for (label, item) in std::mem::take(&mut self.head) {
+            grouped.entry(self.key_of(&item, label)).or_default().push(item);
+        }
+        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
+        self.stands_for = group::representatives(&grouped, &words);
+        for (key, items) in grouped {
+            let label = key.label.clone();
+            items.into_iter().for_each(|item| self.file(item, label.clone()));
+        }
+    }
+
+    /// What tells kinds of items apart: the type, or the names of the attributes.
+    fn kind(&self, item: &Item) -> String {
+        let typed = self.type_attribute.as_ref().and_then(|name| text_of(item, name)).map(str::to_owned);
+        typed.unwrap_or_else(|| item.keys().map(String::as_str).collect::<Vec<_>>().join(","))
+    }
+
+    fn key_of(&self, item: &Item, label: Option<String>) -> GroupKey {
+        let shape = self.known.keys.iter().zip(&self.styles).map(|(key, style)| match item.get(key) {
+            Some(Value::String(text)) => style.shape(text, item),
+            _ => "*".to_owned(),
+        });
+        let type_value = self.type_attribute.as_ref().and_then(|name| text_of(item, name)).map(str::to_owned);
+        GroupKey { label, type_value, shape: shape.collect() }
+    }
+
+    fn file(&mut self, item: Item, label: Option<String>) {
+        let key = self.key_of(&item, label);
+        let key = self.stands_for.get(&key).cloned().unwrap_or(key);
+        if !self.groups.contains_key(&key) && self.groups.len() >= MAX_GROUPS {
+            return;
+        }
+        let partition = text_of(&item, &self.known.keys[0]).unwrap_or_default().to_owned();
+        self.groups.entry(key).or_default().add(item, &partition);
+    }
+
+    /// Returns the draft.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if there are no items.
+    pub fn finish(mut self) -> Result<Draft, String> {
+        if self.items == 0 {
+            return Err("there are no items to learn from".to_owned());
+        }
+        if self.styles.is_empty() {
+            self.learn();
+        }
+        for stranger in self.markers.strangers(self.groups.values()) {
+            self.file(stranger, None);
+        }
+        let names: BTreeSet<&String> =
+            self.groups.values().flat_map(|group| group.attributes.keys()).collect();
+        if self.known.indexes.is_empty() {
+            self.known.indexes = guess_indexes(&names, &self.known.keys);
+        }
+        let has_type = |name: &String| self.groups.values().all(|group| group.having(name) == group.count);
+        let type_attribute = self.type_attribute.clone().filter(has_type);
+        let mut groups: Vec<(GroupKey, Group)> = self.groups.into_iter().collect();
+        if type_attribute.is_none() {
+            // Without a type, an item belongs to the first entity whose key fits: the strictest comes first.
+            groups.sort_by_key(|(key, _)| std::cmp::Reverse(strictness(key)));
+            groups.iter_mut().for_each(|(key, _)| key.type_value = None);
+        }
+        let (keys, groups): (Vec<GroupKey>, Vec<Group>) = groups.into_iter().unzip();
+        let table = Table {
+            name: self.known.table.clone(),
+            keys: self.known.keys.clone(),
+            type_attribute,
+            ttl: self.known.ttl.clone(),
+            ..Table::default()
+        };
+        let model = Model { table, indexes: self.known.indexes.clone(), ..Model::default() };
+        let mut draft = Draft { model, ..Draft::default() };
+        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
+        let mut names = names::entity_names(&keys, &self.known.table);
+        self.markers.name(&groups, &mut names);
+        let fields = names::FieldNames::new(&keys, &names);
+        let around = Surroundings {
+            known: &self.known,
+            names: &fields,
+            words: &words,
+            is_shared: keys.len() > 1,
+            planned: &names,
+        };
+        for ((key, group), name) in keys.iter().zip(&groups).zip(&names) {
+            entity::infer(key, group, name, &around, &mut draft);
+        }
+        complete(&mut draft, &groups, &self.known, &self.markers, self.items)?;
+        Ok(draft)
+    }
 }
 
-impl Group {
-    fn of(item: &Item, type_attribute: Option<&str>, keys: &[String]) -> Group {
-        let words: Vec<String> =
-            keys.iter().map(|key| leading_word(text_of(item, key).unwrap_or_default())).collect();
-        let type_value = type_attribute.and_then(|name| text_of(item, name)).map(str::to_owned);
-        Group { type_value, key_shape: words.join("/") }
+/// Adds what concerns several entities, and holds the draft against the items.
+fn complete(
+    draft: &mut Draft,
+    groups: &[Group],
+    known: &KnownSchema,
+    markers: &Markers,
+    items: u64,
+) -> Result<(), String> {
+    add_keys_in_other_orders(&mut draft.model);
+    remove_unused_indexes(draft);
+    verify::verify(groups, draft)?;
+    relations::edges(draft);
+    relations::rules(groups, markers, draft);
+    relations::copies(groups, draft);
+    let scale = known.item_count.map_or(1.0, |count| count.max(items) as f64 / items.max(1) as f64);
+    relations::expect(groups, scale, draft);
+    find_ttl(groups, draft);
+    draft.model.lookup = Default::default();
+    draft.model.patterns = patterns::infer(&draft.model);
+    for pattern in &draft.model.patterns {
+        let asked = Asked::PatternRate(pattern.name.clone());
+        draft.questions.push(crate::draft::Question::new(asked, "How many requests a second?", "not known"));
     }
+    draft.about = format!(
+        "Proposed from {} items. Correct the names and types, add the patterns and writes that are missing,\nthen: partita model check",
+        thousands(items)
+    );
+    Ok(())
+}
+
+/// The attribute that holds the expiry time: a number that looks like a time and is named like one.
+fn find_ttl(groups: &[Group], draft: &mut Draft) {
+    if draft.model.table.ttl.is_some() {
+        draft.note("table", Confidence::Certain, "ttl is that of the table");
+        return;
+    }
+    let is_named = |name: &str| TTL_NAMES.contains(&name.to_lowercase().replace(['_', '-'], "").as_str());
+    let summaries = groups.iter().flat_map(|group| &group.attributes);
+    let mut times = summaries.filter(|(name, summary)| is_named(name) && summary.epoch() == Some("seconds"));
+    if let Some((name, _)) = times.next() {
+        draft.model.table.ttl = Some(name.clone());
+        draft.ask(Asked::Ttl, format!("Does {name} hold the time at which items expire?"), name.clone());
+    }
+}
+
+/// Shapes with more words come first.
+fn strictness(key: &GroupKey) -> (usize, usize) {
+    let words = key.shape.iter().flat_map(|shape| shape.split('#')).filter(|part| *part != "*").count();
+    (words, key.shape.iter().map(String::len).sum())
 }
 
 fn guess_keys(item: &Item) -> Option<Vec<String>> {
@@ -83,9 +308,8 @@ fn guess_keys(item: &Item) -> Option<Vec<String>> {
 }
 
 /// `GSI1PK` and `GSI1SK` are the keys of GSI1.
-fn guess_indexes(items: &[&Item], keys: &[String]) -> Vec<Index> {
-    let names: BTreeSet<&String> =
-        items.iter().flat_map(|item| item.keys()).filter(|name| !keys.contains(name)).collect();
+fn guess_indexes(names: &BTreeSet<&String>, keys: &[String]) -> Vec<Index> {
+    let names: Vec<&String> = names.iter().copied().filter(|name| !keys.contains(name)).collect();
     let mut indexes = Vec::new();
     for name in &names {
         let Some(stem) = name.strip_suffix("PK").or(name.strip_suffix("pk")).filter(|stem| !stem.is_empty())
@@ -108,32 +332,49 @@ fn guess_indexes(items: &[&Item], keys: &[String]) -> Vec<Index> {
 
 /// An attribute that every item has and whose name says type.
 fn guess_type_attribute(items: &[&Item], known: &KnownSchema) -> Option<String> {
-    let is_key = |name: &str| known.keys.iter().any(|key| key == name);
-    let named = |name: &str| {
-        let lower = name.to_lowercase();
-        ["type", "entitytype", "_type", "entity", "kind", "__typename", "_et", "entity_type", "__edb_e__"]
-            .contains(&lower.as_str())
+    let is_key = |name: &String| {
+        known.keys.contains(name) || known.indexes.iter().any(|index| index.keys.contains(name))
     };
-    let everywhere = |name: &&String| items.iter().all(|item| text_of(item, name).is_some());
-    let name = items.first()?.keys().filter(|name| named(name) && !is_key(name)).find(everywhere)?;
-    Some(name.clone())
+    let everywhere =
+        |name: &&String| items.iter().all(|item| matches!(item.get(*name), Some(Value::String(_))));
+    let names = items.first()?.keys().filter(|name| !is_key(name));
+    let rank = |name: &&String| TYPE_NAMES.iter().position(|known| *known == name.to_lowercase());
+    let mut named: Vec<&String> = names.filter(|name| rank(name).is_some()).filter(everywhere).collect();
+    named.sort_by_key(rank);
+    let is_few = |name: &&String| {
+        let values: BTreeSet<&str> = items.iter().filter_map(|item| text_of(item, name)).collect();
+        values.len() <= 50.max(items.len() / 100)
+    };
+    named.into_iter().find(is_few).cloned()
 }
 
-/// The first segment of a key if it looks constant, or `*`: `ORDER#2026-04-05#o1` gives `ORDER`.
-fn leading_word(key: &str) -> String {
-    let first = key.split('#').next().unwrap_or_default();
-    let constant = first.chars().all(|character| character.is_ascii_uppercase() || character == '_')
-        && !first.is_empty();
-    if constant || key.contains('#') { first.to_owned() } else { "*".to_owned() }
+/// Every item is in an index whose keys are those of the table, as in one that exchanges partition key and sort key.
+fn add_keys_in_other_orders(model: &mut Model) {
+    let keys = &model.table.keys;
+    for index in &model.indexes {
+        let places: Option<Vec<usize>> =
+            index.keys.iter().map(|key| keys.iter().position(|own| own == key)).collect();
+        let Some(places) = places else { continue };
+        for entity in model.entities.iter_mut().filter(|entity| entity.index_key(&index.name).is_none()) {
+            let key = places.iter().filter_map(|place| entity.key.get(*place).cloned()).collect();
+            entity.indexes.push(IndexKey::new(&index.name, key, 0..0));
+        }
+    }
 }
 
-fn remove_unused_indexes(model: &mut Model) {
-    let used: BTreeSet<String> = model
-        .entities
-        .iter()
-        .flat_map(|entity| entity.indexes.iter().map(|index_key| index_key.index.clone()))
-        .collect();
-    model.indexes.retain(|index| used.contains(&index.name));
+fn remove_unused_indexes(draft: &mut Draft) {
+    let entities = draft.model.entities.iter();
+    let used: BTreeSet<String> =
+        entities.flat_map(|entity| &entity.indexes).map(|index_key| index_key.index.clone()).collect();
+    let (kept, unused): (Vec<Index>, Vec<Index>) =
+        std::mem::take(&mut draft.model.indexes).into_iter().partition(|index| used.contains(&index.name));
+    draft.model.indexes = kept;
+    for index in unused {
+        draft.remark(
+            "table",
+            format!("The index {} is left out: no item that was read is in it.", index.name),
+        );
+    }
 }
 
 /// The text of a string or number attribute.

@@ -6,7 +6,7 @@
 //! ```text
 //! text → reader → model → plan (per pattern) ─┬→ check → report (text, JSON, SARIF)
 //!                         capacity ───────────┴→ report::explain, capacity::cost, report::difference
-//! model → generate → items → inference → model        items → audit, migration
+//! model → generate → items → inference, exchange → draft → text        items → audit, migration
 //! ```
 //!
 //! # Example
@@ -47,6 +47,8 @@ pub mod audit;
 pub mod capacity;
 pub mod check;
 pub mod code;
+pub mod draft;
+pub mod editor;
 pub mod exchange;
 pub mod finding;
 pub mod formatting;
@@ -60,13 +62,14 @@ mod name_hints;
 pub mod plan;
 mod random;
 pub mod reader;
+pub mod relational;
 pub mod report;
 pub mod source;
 pub mod template;
 pub mod toml_writer;
 
 pub use check::{Report, check};
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Severity, repair};
 pub use model::Model;
 pub use reader::read;
 pub use source::Source;

@@ -1,21 +1,37 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
+mod admission;
+mod aggregate;
 pub mod condition;
+pub mod decimal;
+pub mod expression;
+mod field_types;
+pub mod key_condition;
+pub mod limits;
 pub(crate) mod lookup;
-mod pattern;
+mod originals;
+pub(crate) mod pattern;
+pub mod shard;
+pub mod text_form;
+mod traffic;
 pub mod value_type;
 mod write;
 
-pub use pattern::{Bounds, Order, Pattern, Request, Target};
-pub use write::{Action, Verb, Write};
+pub use aggregate::{Aggregate, Function};
+pub use pattern::{Bounds, Order, Pattern, Request, Target, Via};
+pub use shard::Shard;
+pub use traffic::{Importance, Traffic};
+pub use write::{Action, MarkerAction, Verb, Write};
 
 use crate::name_hints;
 use crate::source::Span;
-use crate::template::{DELIMITER, FieldTypes, Template};
+use crate::template::{DELIMITER, Template};
 use condition::Condition;
+use limits::Limits;
 use lookup::{AttributeNumbers, Lookup};
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use value_type::ValueType;
 
 /// The newest version of the model format.
@@ -28,6 +44,8 @@ pub struct Model {
     pub table: Table,
     /// What is known about the project.
     pub context: Context,
+    /// The shape of the traffic.
+    pub traffic: Traffic,
     /// The secondary indexes.
     pub indexes: Vec<Index>,
     /// The entities that share the table.
@@ -38,6 +56,8 @@ pub struct Model {
     pub writes: Vec<Write>,
     /// The findings that the model allows.
     pub allowances: Vec<Allowance>,
+    /// The text that it was read from.
+    pub(crate) text: Option<Arc<str>>,
     /// Built on the first lookup, when all entities are present.
     pub(crate) lookup: OnceLock<Lookup>,
 }
@@ -55,8 +75,34 @@ pub struct Table {
     pub tenant: Option<String>,
     /// The attribute that holds the expiry time of items.
     pub ttl: Option<String>,
+    /// What a server does about reads that no pattern declares; `None` only counts them.
+    pub reads: Option<ReadRule>,
     /// Where the table is declared.
     pub span: Span,
+}
+
+/// What a server does about reads that no pattern declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadRule {
+    /// They are logged.
+    Warn,
+    /// They are refused.
+    Enforce,
+}
+
+impl ReadRule {
+    /// Returns its name in a model.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReadRule::Warn => "warn",
+            ReadRule::Enforce => "enforce",
+        }
+    }
+
+    /// Parses its name in a model.
+    pub fn parse(name: &str) -> Option<ReadRule> {
+        [ReadRule::Warn, ReadRule::Enforce].into_iter().find(|rule| rule.name() == name)
+    }
 }
 
 /// Facts about the team and the project that speak for or against a single table.
@@ -113,6 +159,37 @@ pub struct Attribute {
     pub top: Option<f64>,
     /// Whether an item may lack it.
     pub optional: bool,
+    /// What narrows its type.
+    pub limits: Limits,
+    /// Where a migration takes its value from.
+    pub origin: Origin,
+}
+
+/// Where a migration takes the value of an attribute from that items do not have under its name.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The name that the attribute had in the model before.
+    pub was: Option<String>,
+    /// The text of the value of items that have none.
+    pub default: Option<String>,
+    /// Other attributes that the value is made from.
+    pub computed: Option<Template>,
+}
+
+/// An entity of the model before.
+#[derive(Clone, Debug)]
+pub struct Predecessor {
+    /// Its name.
+    pub name: String,
+    /// Which of its items, if it was split.
+    pub filter: Condition,
+}
+
+impl fmt::Display for Predecessor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)?;
+        if self.filter.is_empty() { Ok(()) } else { write!(out, " where {}", self.filter) }
+    }
 }
 
 /// A type of item.
@@ -122,6 +199,8 @@ pub struct Entity {
     pub name: String,
     /// The value of the type attribute in its items.
     pub type_value: String,
+    /// The entities of the model before whose items are its items now; one if it was renamed, several if they were merged.
+    pub was: Vec<Predecessor>,
     /// Its attributes, without the generated keys.
     pub attributes: Vec<Attribute>,
     /// The templates of the table's key attributes.
@@ -130,14 +209,18 @@ pub struct Entity {
     pub shard: Option<Shard>,
     /// Its keys in indexes.
     pub indexes: Vec<IndexKey>,
-    /// Attributes whose values are unique among its items.
-    pub unique: Vec<String>,
+    /// What is unique among its items: the value of one attribute, or those of several taken together.
+    pub unique: Vec<Vec<String>>,
     /// The version attribute that every update must match.
     pub lock: Option<String>,
     /// The attribute that numbers the versions that are kept.
     pub versions: Option<String>,
     /// The entity that this one is a copy of.
     pub copies: Option<String>,
+    /// Whether this copy is of the newest version only.
+    pub latest: bool,
+    /// Counts, sums and extremes of other entities' items that every write keeps up to date.
+    pub aggregates: Vec<Aggregate>,
     /// The two attributes that a relationship connects: from, to.
     pub edge: Vec<String>,
     /// The attributes that identify an item, where the names do not show it.
@@ -173,15 +256,6 @@ pub struct IndexKey {
     pub span: Span,
 }
 
-/// How the items of one logical partition key are spread over shards.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// The attribute whose hash selects the shard; `None` selects at random.
-    pub by: Option<String>,
-    /// The number of shards.
-    pub count: u64,
-}
-
 /// The expected number and size of an entity's items.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
@@ -197,6 +271,30 @@ pub struct Expectations {
     pub bytes: Option<u64>,
     /// The largest size of an item.
     pub max_bytes: Option<u64>,
+    /// What is expected in a year.
+    pub in_a_year: YearAhead,
+}
+
+/// What is expected of an entity in a year, where it differs from today.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct YearAhead {
+    /// The total number of items.
+    pub count: Option<u64>,
+    /// The average number of items per parent.
+    pub average: Option<f64>,
+    /// The largest number of items per parent.
+    pub max: Option<u64>,
+    /// The average size of an item.
+    pub bytes: Option<u64>,
+    /// The largest size of an item.
+    pub max_bytes: Option<u64>,
+}
+
+impl YearAhead {
+    /// Returns whether nothing is expected to change.
+    pub fn is_empty(&self) -> bool {
+        *self == YearAhead::default()
+    }
 }
 
 /// A finding that the model allows, and why.
@@ -225,6 +323,11 @@ impl Model {
         counts.into_iter().max_by_key(|(mark, count)| (*count, *mark == DELIMITER)).map(|(mark, _)| mark)
     }
 
+    /// Returns the text that the model was read from.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
     pub(crate) fn lookup(&self) -> &Lookup {
         self.lookup.get_or_init(|| Lookup::new(self))
     }
@@ -239,9 +342,19 @@ impl Model {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// Returns the entity with this name, whatever the case of its letters.
+    pub fn entity_in_any_case(&self, name: &str) -> Option<&Entity> {
+        self.lookup().entity_in_any_case(self, name)
+    }
+
     /// Returns the entity that this attribute identifies.
     pub fn owner_of(&self, attribute: &str) -> Option<&Entity> {
         self.lookup().owner_of(self, attribute)
+    }
+
+    /// Returns the entities that have this attribute.
+    pub fn holders_of(&self, attribute: &str) -> impl Iterator<Item = &Entity> {
+        self.lookup().holders_of(self, attribute)
     }
 
     /// Returns the first attribute with this name of any entity.
@@ -258,7 +371,15 @@ impl Model {
 impl Attribute {
     /// Creates a required attribute without declared values.
     pub fn new(name: &str, kind: ValueType) -> Attribute {
-        Attribute { name: name.to_owned(), kind, values: None, top: None, optional: false }
+        Attribute {
+            name: name.to_owned(),
+            kind,
+            values: None,
+            top: None,
+            optional: false,
+            limits: Limits::default(),
+            origin: Origin::default(),
+        }
     }
 
     /// Returns the number of distinct values if it is declared, or if the type or the name implies that it is small.
@@ -315,13 +436,14 @@ impl Entity {
         self.key_fields().any(|field| field == name)
     }
 
-    /// Returns the size of an item: as declared, or estimated from its attributes.
-    pub fn bytes(&self) -> u64 {
-        self.expect.bytes.unwrap_or_else(|| {
-            let attributes = &self.attributes;
-            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.typical_bytes()).sum();
-            data + self.key.len() as u64 * 30 + self.indexes.len() as u64 * 60 + 20
-        })
+    /// Returns whether known values determine at most one item by a declared uniqueness.
+    pub fn is_unique_by(&self, known: impl Fn(&str) -> bool) -> bool {
+        self.unique.iter().any(|names| names.iter().all(|name| known(name)))
+    }
+
+    /// Returns whether an attribute is part of something unique.
+    pub fn has_unique(&self, name: &str) -> bool {
+        self.unique.iter().flatten().any(|unique| unique == name)
     }
 
     /// Returns the subject of findings about it: `entity.Order`.
@@ -332,21 +454,6 @@ impl Entity {
     /// Returns the types of its attributes by name.
     pub fn types_map(&self) -> BTreeMap<String, ValueType> {
         self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
-    }
-}
-
-const SHARD_TYPE: ValueType = ValueType::Int;
-
-impl FieldTypes for Entity {
-    fn delimiter(&self) -> char {
-        self.delimiter.unwrap_or(DELIMITER)
-    }
-
-    fn type_of(&self, field: &str) -> Option<&ValueType> {
-        if field == crate::template::SHARD && self.attribute(field).is_none() {
-            return Some(&SHARD_TYPE);
-        }
-        self.attribute(field).map(|attribute| &attribute.kind)
     }
 }
 

@@ -48,6 +48,32 @@ pub fn is_bookkeeping(attribute: &str) -> bool {
     stems.iter().any(|stem| name.starts_with(stem)) || own.contains(&name.as_str())
 }
 
+/// Returns whether an attribute identifies a person.
+pub fn is_person(attribute: &str) -> bool {
+    ["userid", "memberid", "personid", "employeeid", "accountid"].contains(&plain(attribute).as_str())
+}
+
+/// Returns whether an attribute says what a person may do with something.
+pub fn is_role(attribute: &str) -> bool {
+    ["role", "permission", "accesslevel", "accessrole"].contains(&plain(attribute).as_str())
+}
+
+/// Returns whether an entity is a relationship that two others have or do not have, and never several times.
+pub fn is_relationship(entity: &str) -> bool {
+    let words = [
+        "favorite",
+        "favourite",
+        "like",
+        "follow",
+        "follows",
+        "bookmark",
+        "membership",
+        "star",
+        "friendship",
+    ];
+    words.contains(&plain(entity).as_str())
+}
+
 /// Returns whether items of an entity arrive without end.
 pub fn is_stream(entity: &str) -> bool {
     let streams = ["reading", "measurement", "telemetry", "metric", "sample", "heartbeat", "log", "logentry"];

@@ -5,16 +5,32 @@
 //! nothing is executed.
 
 mod access;
+pub mod afterwards;
+mod amount;
+mod answerable;
+pub mod bounds;
+mod buckets;
+pub mod follow;
 mod requests;
+mod sort_condition;
+pub mod text_range;
 mod together;
+pub mod trial;
 
+use crate::capacity::basis::Basis;
 use crate::capacity::estimate::{self, ItemCount};
-use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::capacity::size;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
 use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
-use crate::template::Template;
+use crate::template::{Format, Part, Template};
+use afterwards::Afterwards;
+use follow::Follow;
+pub use sort_condition::{SortCondition, sort_overlaps};
 use std::collections::BTreeMap;
+use text_range::range_test;
+pub use together::SplitReason;
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,31 +54,6 @@ impl Operation {
     }
 }
 
-/// A condition on the sort key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SortCondition {
-    /// No condition.
-    Any,
-    /// The sort key is this text.
-    Equals(Template),
-    /// The sort key starts with this text.
-    BeginsWith(Template),
-    /// The sort key is between two bounds of an attribute, each after the prefix.
-    Between {
-        /// The text before the bounds.
-        prefix: Template,
-        /// The bounded attribute.
-        by: String,
-    },
-    /// The sort key is in a range of texts, both ends included.
-    Range {
-        /// The lower end.
-        from: String,
-        /// The upper end.
-        to: String,
-    },
-}
-
 /// One kind of request of a plan.
 #[derive(Clone, Debug)]
 pub struct Step<'m> {
@@ -78,10 +69,14 @@ pub struct Step<'m> {
     pub sort: SortCondition,
     /// Whether it reads in ascending order.
     pub forward: bool,
-    /// The `Limit` of the request.
+    /// The `Limit` of the request; none where items are dropped after the read.
     pub limit: Option<u64>,
     /// The number of requests that read all shards, time buckets or batches.
     pub fan_out: u64,
+    /// What that number rests on.
+    pub fan_out_basis: Basis,
+    /// The fields for each of whose values there is a request, and the values.
+    pub alternatives: BTreeMap<String, Vec<String>>,
     /// The tests that drop items after the read.
     pub filter: Vec<String>,
     /// Other entities that the request returns as well; some of them if they are many.
@@ -92,8 +87,16 @@ pub struct Step<'m> {
     pub items: ItemCount,
     /// The average number of bytes read.
     pub bytes: f64,
-    /// The largest number of bytes read.
+    /// How many of them are items of each target, in the order of `targets`.
+    pub bytes_of_targets: Vec<f64>,
+    /// The largest number of bytes read; where an item is followed, by the requests for one item.
     pub max_bytes: f64,
+    /// The number of items that are left for the caller, which later steps follow or complete.
+    pub found: ItemCount,
+    /// How the items are found, if an earlier step leads to them.
+    pub follow: Option<Follow<'m>>,
+    /// What the caller does with the items, in order.
+    pub afterwards: Vec<Afterwards>,
 }
 
 /// The requests that serve a pattern.
@@ -105,24 +108,6 @@ pub struct Plan<'m> {
     pub split: Option<SplitReason>,
 }
 
-/// Why several entities are not read by one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SplitReason {
-    /// They are not stored together.
-    Separate,
-    /// A common prefix would also match longer values.
-    AmbiguousPrefix(String),
-    /// Items of these entities sort between them.
-    OthersBetween(Vec<String>),
-    /// The single item sorts at the end that a limited read does not reach.
-    OppositeEnd {
-        /// The entity of the single item.
-        single: String,
-        /// The entity of the list.
-        many: String,
-    },
-}
-
 /// Why the table or an index does not serve an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
@@ -131,7 +116,7 @@ pub enum Obstacle {
     /// The index is sparse, and the pattern does not imply its condition.
     Sparse {
         /// The condition of the index.
-        when: Condition,
+        when: Box<Condition>,
     },
     /// The partition key is not fully known.
     Partition {
@@ -180,6 +165,37 @@ pub enum Obstacle {
         /// The attribute of the order.
         by: String,
     },
+    /// The entity lacks inputs, so that no key of it answers a question about them.
+    Foreign {
+        /// The inputs that it lacks.
+        inputs: Vec<String>,
+    },
+    /// The entity lacks an attribute that its list is ordered, bounded or tested by.
+    Lacking {
+        /// The attribute.
+        attribute: String,
+        /// What the pattern does with it: `ordered by`.
+        purpose: &'static str,
+    },
+    /// The items that are followed do not hold what the entity is found by.
+    Unlinked {
+        /// The entity that is followed.
+        from: String,
+        /// The attributes that it lacks.
+        missing: Vec<String>,
+    },
+    /// The whole sort key is known, and several items can have it in no particular order.
+    Tied {
+        /// The attribute of the order.
+        by: String,
+    },
+    /// The sort key holds only the start of the time that the order needs.
+    Coarse {
+        /// The attribute of the order.
+        by: String,
+        /// The template of the sort key.
+        template: Template,
+    },
 }
 
 impl Obstacle {
@@ -192,9 +208,10 @@ impl Obstacle {
             Obstacle::Sparse { .. } => 3,
             Obstacle::NoSortKey { .. } => 4,
             Obstacle::Range { .. } | Obstacle::Order { .. } => 5,
-            Obstacle::Interleave { .. } => 6,
+            Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 6,
             Obstacle::Consistency | Obstacle::Projection { .. } => 7,
             Obstacle::Unsorted { .. } => 8,
+            Obstacle::Foreign { .. } | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => 9,
         }
     }
 }
@@ -210,22 +227,28 @@ pub struct Unserved<'m> {
     pub obstacle: Obstacle,
 }
 
-/// The number of filters, other entities, requests and steps: lower is better.
-type Rank = (usize, usize, u64, usize);
+/// The number of filters on several items, other entities, requests, steps and filters on one item: lower is better.
+type Rank = (usize, usize, u64, usize, usize);
+
+/// Returns the number of time buckets between two times, both included, for buckets that keep `length` characters of a time.
+pub fn buckets_between(from: &str, to: &str, length: usize) -> Option<u64> {
+    buckets::count(from, to, length)
+}
 
 /// Plans one pattern.
 ///
 /// # Errors
 ///
 /// Returns the obstacle if no key serves the pattern.
-pub fn plan<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> Result<Plan<'m>, Unserved<'m>> {
-    Planner { model: keys.model, keys, pattern }.run()
+pub fn plan<'m>(keys: &Keyspace<'m>, pattern: &Pattern) -> Result<Plan<'m>, Unserved<'m>> {
+    let planner = Planner { model: keys.model, keys, pattern };
+    if pattern.via.is_empty() { planner.run() } else { planner.follow() }
 }
 
 struct Planner<'k, 'm> {
     model: &'m Model,
     keys: &'k Keyspace<'m>,
-    pattern: &'m Pattern,
+    pattern: &'k Pattern,
 }
 
 impl<'m> Planner<'_, 'm> {
@@ -252,6 +275,9 @@ impl<'m> Planner<'_, 'm> {
         for target in &self.pattern.targets {
             steps.extend(self.single(target)?);
         }
+        if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit).filter(|_| collections > 1) {
+            last.afterwards.push(Afterwards::KeepOfAll(limit));
+        }
         Ok(Plan { steps, split: Some(split) })
     }
 
@@ -263,13 +289,17 @@ impl<'m> Planner<'_, 'm> {
     /// The cheapest plan for one entity.
     fn single(&self, target: &Target) -> Result<Vec<Step<'m>>, Unserved<'m>> {
         let entity = self.entity(target);
+        self.answerable(target, entity)?;
         let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
         let mut failure: Option<Unserved<'m>> = None;
         for location in self.keys.locations() {
             match self.access(location, entity).and_then(|access| self.steps(&[(target, access)], None)) {
                 Ok(steps) => {
                     let first = &steps[0];
-                    let rank = (first.filter.len(), first.extras.len(), first.fan_out, steps.len());
+                    let filters = first.filter.len();
+                    let wasteful = if first.items.max > 1.0 { first.wasteful_tests().count() } else { 0 };
+                    let harmless = filters - wasteful;
+                    let rank = (wasteful, first.extras.len(), first.fan_out, steps.len(), harmless);
                     if best.as_ref().is_none_or(|(other, _)| rank < *other) {
                         best = Some((rank, steps));
                     }
@@ -287,49 +317,25 @@ impl<'m> Planner<'_, 'm> {
     }
 }
 
-/// Returns whether items of an entity can meet a sort condition.
-pub fn sort_overlaps(sort: &SortCondition, types: &Entity, mapping: &KeyMapping<'_>) -> bool {
-    let Some(template) = &mapping.sort else { return matches!(sort, SortCondition::Any) };
-    match sort {
-        SortCondition::Any => true,
-        SortCondition::Equals(wanted) => wanted.overlaps(types, template, mapping.entity, false, false),
-        SortCondition::BeginsWith(prefix) => prefix.overlaps(types, template, mapping.entity, false, true),
-        SortCondition::Between { prefix, by } => {
-            let field = Template::field(by);
-            let open = Template { parts: [prefix.parts.clone(), field.parts].concat() };
-            open.overlaps(types, template, mapping.entity, false, true)
-        }
-        SortCondition::Range { from, to } => {
-            let text = template.prefix();
-            let above = text >= from.as_str() || from.starts_with(text);
-            above && text <= to.as_str()
-        }
-    }
-}
-
-impl SortCondition {
-    /// The template that it compares with.
-    fn template(&self) -> Option<&Template> {
-        match self {
-            SortCondition::Any | SortCondition::Range { .. } => None,
-            SortCondition::Equals(template)
-            | SortCondition::BeginsWith(template)
-            | SortCondition::Between { prefix: template, .. } => Some(template),
-        }
-    }
-
-    /// The same condition with another template.
-    fn with(&self, template: Template) -> SortCondition {
-        match self {
-            SortCondition::Any | SortCondition::Range { .. } => self.clone(),
-            SortCondition::Equals(_) => SortCondition::Equals(template),
-            SortCondition::BeginsWith(_) => SortCondition::BeginsWith(template),
-            SortCondition::Between { by, .. } => SortCondition::Between { prefix: template, by: by.clone() },
-        }
-    }
-}
-
 impl Step<'_> {
+    /// Returns whether it reads from the table what the index of the step before lacks.
+    pub fn completes(&self, before: &Step<'_>) -> bool {
+        let same = self.targets.iter().zip(&before.targets).all(|(own, other)| own.name == other.name);
+        self.operation != Operation::Query && before.location.index.is_some() && same
+    }
+
+    /// Returns the conditions of one of the requests: the first value of each alternative.
+    pub fn first_clauses(&self) -> Vec<(usize, SortCondition)> {
+        let first = |name: &str| self.alternatives.get(name).and_then(|values| values.first().cloned());
+        let mut clauses = self.clauses();
+        for (_, clause) in &mut clauses {
+            if let Some(template) = clause.template() {
+                *clause = clause.with(template.substitute(first));
+            }
+        }
+        clauses
+    }
+
     /// Returns the condition on each key attribute by position; all but the last are equalities.
     pub fn clauses(&self) -> Vec<(usize, SortCondition)> {
         let mut clauses: Vec<SortCondition> =
@@ -349,6 +355,23 @@ impl Step<'_> {
         clauses.into_iter().enumerate().collect()
     }
 
+    /// Returns the tests of the filter that drop more than lies at the ends of a range, or differs from an input in case.
+    pub fn wasteful_tests(&self) -> impl Iterator<Item = &String> {
+        let range = match &self.sort {
+            SortCondition::Between { by, .. } => Some(range_test(by)),
+            _ => None,
+        };
+        let parts =
+            self.partition.parts.iter().chain(self.sort.template().into_iter().flat_map(|own| &own.parts));
+        let lower: Vec<String> = parts
+            .filter_map(|part| match part {
+                Part::Field { name, format: Format::Lower } => Some(format!("{name} = :{name}")),
+                _ => None,
+            })
+            .collect();
+        self.filter.iter().filter(move |test| Some(*test) != range.as_ref() && !lower.contains(test))
+    }
+
     /// Returns the read units of the step.
     pub fn units(&self) -> f64 {
         let requests = if self.operation == Operation::BatchGet {
@@ -360,9 +383,32 @@ impl Step<'_> {
         estimate::read_units(each, self.strong) * requests
     }
 
-    /// Returns the largest number of pages of the result.
+    /// Returns what the units of the step rest on: the number of items, and their size.
+    pub fn basis(&self, model: &Model) -> Basis {
+        let mappings = self.targets.iter().filter_map(|entity| self.location.mapping(entity));
+        let sizes = mappings.map(|mapping| size::entry(model, &mapping).basis);
+        sizes.fold(self.items.basis.and(self.fan_out_basis).and(Basis::Derived), Basis::and)
+    }
+
+    /// Returns the largest number of pages of all results together, at least one for each request. A page ends with the item that fills it, so
+    /// that the last page can be empty.
     pub fn pages(&self) -> f64 {
-        (self.max_bytes / estimate::PAGE_BYTES).ceil().max(1.0)
+        let requests = if self.follow.is_some() { 1.0 } else { self.fan_out.max(1) as f64 };
+        requests + (self.max_bytes / estimate::PAGE_BYTES).floor()
+    }
+
+    /// Returns the largest number of pages of one of the requests.
+    pub fn pages_of_one(&self) -> f64 {
+        1.0 + (self.max_bytes / estimate::PAGE_BYTES).floor()
+    }
+
+    /// Returns how many items the caller reads at most from each request, if the pattern has a limit.
+    pub fn wanted(&self) -> Option<u64> {
+        let sifted = self.afterwards.iter().find_map(|work| match work {
+            Afterwards::Continue(number) => Some(*number),
+            _ => None,
+        });
+        self.limit.or(sifted)
     }
 }
 
@@ -375,6 +421,11 @@ impl Plan<'_> {
     /// Returns the read units of all steps.
     pub fn units(&self) -> f64 {
         self.steps.iter().map(Step::units).sum()
+    }
+
+    /// Returns what the read units rest on.
+    pub fn basis(&self, model: &Model) -> Basis {
+        self.steps.iter().map(|step| step.basis(model)).max().unwrap_or_default()
     }
 }
 

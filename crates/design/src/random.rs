@@ -9,7 +9,7 @@ pub fn at(seed: u64, purpose: &str, number: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// FNV-1a, the hash that selects a shard.
+/// FNV-1a.
 pub fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xCBF2_9CE4_8422_2325, |state, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))

@@ -2,16 +2,23 @@
 
 mod entity;
 mod field;
+mod limits;
+mod origin;
 mod pattern;
 mod references;
 pub mod schema;
+mod strings;
+mod traffic;
+mod write;
+mod written_names;
 
 use crate::finding::{Finding, Severity};
-use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, Table};
+use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, ReadRule, Table};
 use crate::source::Source;
 use crate::template::SHARD;
 use field::Section;
 use toml_edit::{Document, Item, TableLike};
+use written_names::add_aggregates;
 
 /// The longest text that is read as a model.
 const MAX_BYTES: usize = 4 << 20;
@@ -46,10 +53,12 @@ pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
                 .with_help("correct the syntax; https://toml.io describes it"),
         ]
     })?;
-    let mut reader = Reader { findings: Vec::new() };
-    let model = reader.model(document.as_table());
+    let mut reader = Reader { findings: Vec::new(), text: source.text.clone() };
+    let mut model = reader.model(document.as_table());
+    model.text = Some(source.text.as_str().into());
     if reader.findings.is_empty() {
         references::check(&model, &mut reader.findings);
+        origin::check(&model, &mut reader.findings);
     }
     if reader.findings.is_empty() { Ok(model) } else { Err(reader.findings) }
 }
@@ -59,6 +68,8 @@ const MAX_KEY_ATTRIBUTES: usize = 4;
 
 struct Reader {
     findings: Vec<Finding>,
+    /// The text of the model.
+    text: String,
 }
 
 impl Reader {
@@ -66,7 +77,10 @@ impl Reader {
         let root = Section { table, subject: "the model".to_owned(), span: 0..1 };
         self.only(
             &root,
-            &["format", "table", "context", "index", "entity", "pattern", "write", "allow", "about"],
+            &[
+                "format", "table", "context", "traffic", "index", "entity", "pattern", "write", "allow",
+                "about",
+            ],
         );
         match root.get("format").map(Item::as_integer) {
             Some(Some(FORMAT)) => {}
@@ -82,6 +96,7 @@ impl Reader {
         }
         let mut model = Model { table: self.table(&root), ..Model::default() };
         model.context = self.context(&root);
+        model.traffic = self.traffic(&root);
         for (name, section) in self.sections(&root, "index") {
             let index = self.index(name, &section);
             model.indexes.push(index);
@@ -92,12 +107,15 @@ impl Reader {
         }
         let delimiter = model.usual_delimiter();
         model.entities.iter_mut().for_each(|entity| entity.delimiter = delimiter);
+        add_aggregates(&mut model);
         for (name, section) in self.sections(&root, "pattern") {
-            let pattern = self.pattern(name, &section);
+            let mut pattern = self.pattern(name, &section);
+            pattern.type_conditions(&model);
             model.patterns.push(pattern);
         }
         for (name, section) in self.sections(&root, "write") {
-            let write = self.write(name, &section);
+            let mut write = self.write(name, &section);
+            write.actions.iter_mut().for_each(|action| written_names::complete(action, &model));
             model.writes.push(write);
         }
         model.allowances = self.allowances(&root);
@@ -117,7 +135,7 @@ impl Reader {
             return Table::default();
         };
         section.subject = "table".to_owned();
-        self.only(&section, &["name", "keys", "type_attribute", "tenant", "ttl", "about"]);
+        self.only(&section, &["name", "keys", "type_attribute", "tenant", "ttl", "reads", "about"]);
         let keys = self.texts(&section, "keys");
         if keys.is_empty() || keys.len() > 2 {
             self.wrong(&section, "keys", "one or two attribute names", "[\"PK\", \"SK\"]");
@@ -128,6 +146,7 @@ impl Reader {
             type_attribute: self.text(&section, "type_attribute"),
             tenant: self.text(&section, "tenant"),
             ttl: self.text(&section, "ttl"),
+            reads: self.choice(&section, "reads", &["warn", "enforce"]).as_deref().and_then(ReadRule::parse),
             span: section.span.clone(),
         }
     }

@@ -1,13 +1,20 @@
 //! Reports: findings as text, JSON and SARIF; plans, costs and differences explained.
 
+pub mod cost;
 pub mod difference;
 pub mod explain;
+pub mod growth;
+pub mod keys;
+pub mod sent;
 
+use crate::capacity::basis::Estimate;
 use crate::check::Report;
 use crate::code;
 use crate::finding::{Finding, Severity};
-use crate::formatting::{format_quantity, plural};
+use crate::formatting::plural;
+use crate::model::Model;
 use crate::plan::Plan;
+use crate::repair::{Repair, Replacement, replacement};
 use crate::source::Source;
 use serde_json::{Value, json};
 
@@ -36,7 +43,7 @@ pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     let width = report.plans.keys().map(|name| name.len()).max().unwrap_or_default();
     for pattern in &report.model.patterns {
         let served = match report.plans.get(pattern.name.as_str()) {
-            Some(Ok(plan)) => summary(plan),
+            Some(Ok(plan)) => summary(report.model, plan),
             _ => "not served".to_owned(),
         };
         text.push_str(&format!("{:width$}  {served}\n", pattern.name));
@@ -55,7 +62,7 @@ pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
 }
 
 /// Summarises a plan: `Query GSI1, 1 request, 0.5 read units`.
-pub fn summary(plan: &Plan<'_>) -> String {
+pub fn summary(model: &Model, plan: &Plan<'_>) -> String {
     let steps: Vec<String> = plan
         .steps
         .iter()
@@ -68,7 +75,8 @@ pub fn summary(plan: &Plan<'_>) -> String {
         })
         .collect();
     let requests = plural(plan.requests(), "request");
-    format!("{}, {requests}, {}", steps.join(" + "), format_quantity(plan.units(), "read unit"))
+    let units = Estimate::new(plan.units(), plan.basis(model)).text("read unit");
+    format!("{}, {requests}, {units}", steps.join(" + "))
 }
 
 /// Formats a report as JSON: `{"findings": […], "patterns": […]}`.
@@ -83,6 +91,7 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
                 "served": true,
                 "requests": plan.requests(),
                 "readUnits": plan.units(),
+                "basis": plan.basis(report.model).name(),
                 "steps": plan.steps.iter().map(|step| json!({
                     "operation": format!("{:?}", step.operation),
                     "index": step.location.index.map(|index| index.name.clone()),
@@ -111,12 +120,27 @@ pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
             "subject": finding.subject,
             "message": finding.message,
             "help": finding.help,
+            "repair": finding.repair.as_ref().and_then(|repair| repair_json(repair, source)),
             "line": position.line,
             "column": position.column,
             "allowed": finding.allowed,
         })
     };
     findings.iter().map(one).collect()
+}
+
+/// The edits of a repair, and the range of the text that they change.
+fn repair_json(repair: &Repair, source: &Source) -> Option<Value> {
+    let Replacement { span, text } = replacement(&source.text, &repair.edits)?;
+    let (start, end) = (source.position(span.start), source.position(span.end));
+    let edits: Vec<Value> =
+        repair.edits.iter().map(|edit| json!({ "path": edit.path, "value": edit.value })).collect();
+    Some(json!({
+        "edits": edits,
+        "startLine": start.line, "startColumn": start.column,
+        "endLine": end.line, "endColumn": end.column,
+        "text": text,
+    }))
 }
 
 /// Formats findings as SARIF 2.1.0, for code scanning.
@@ -158,8 +182,29 @@ fn sarif_result(finding: &Finding, source: &Source) -> Value {
             },
         }}],
     });
+    if let Some(fix) = finding.repair.as_ref().and_then(|repair| sarif_fix(repair, source)) {
+        result["fixes"] = json!([fix]);
+    }
     if let Some(reason) = &finding.allowed {
         result["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
     }
     result
+}
+
+fn sarif_fix(repair: &Repair, source: &Source) -> Option<Value> {
+    let Replacement { span, text } = replacement(&source.text, &repair.edits)?;
+    let (start, end) = (source.position(span.start), source.position(span.end));
+    Some(json!({
+        "description": { "text": repair.help },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": source.name },
+            "replacements": [{
+                "deletedRegion": {
+                    "startLine": start.line, "startColumn": start.column,
+                    "endLine": end.line, "endColumn": end.column,
+                },
+                "insertedContent": { "text": text },
+            }],
+        }],
+    }))
 }

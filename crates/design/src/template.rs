@@ -4,11 +4,13 @@
 //! and matches a key to recover the values (`matching`). Which keys it can produce at all, and whether two templates can produce the same key, is
 //! decided over the characters that the type of each field allows (`overlap`).
 //!
-//! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{time:month}` keeps the time up to the
-//! month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`.
+//! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{balance:+08.2}` also sorts negative numbers,
+//! `{time:month}` keeps the time up to the month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`,
+//! `{email:lower}` writes lower case.
 
 mod format;
 mod matching;
+mod order;
 mod overlap;
 
 pub use format::Format;
@@ -41,6 +43,14 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// Returns whether it is the value of this field, and not only a part of the value: the month of a time, a text in lower case.
+    pub fn holds_whole(&self, field: &str, types: &dyn FieldTypes) -> bool {
+        let kind = types.type_of(field).unwrap_or(&ValueType::Id);
+        matches!(self, Part::Field { name, format } if name == field && format.holds_whole(kind))
+    }
+}
+
 /// A key template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template {
@@ -61,6 +71,16 @@ pub struct TemplateError {
 pub trait FieldTypes {
     /// Returns the type of a field.
     fn type_of(&self, field: &str) -> Option<&ValueType>;
+
+    /// Returns whether every item has the field.
+    fn is_required(&self, _field: &str) -> bool {
+        false
+    }
+
+    /// Returns whether the field is a number above zero.
+    fn is_positive(&self, _field: &str) -> bool {
+        false
+    }
 
     /// Returns the delimiter between the parts of keys; identifiers never contain it.
     fn delimiter(&self) -> char {
@@ -190,6 +210,28 @@ impl Template {
         self.fields().any(|name| name == field)
     }
 
+    /// Returns whether it contains only a part of a field's value: the month of a time.
+    pub fn truncates(&self, field: &str) -> bool {
+        let is_part =
+            |part: &Part| matches!(part, Part::Field { name, format: Format::Bucket(_) } if name == field);
+        self.parts.iter().any(is_part)
+    }
+
+    /// Returns the length of the text of the shortest time bucket of a field.
+    pub fn shortest_bucket(&self, field: &str) -> Option<usize> {
+        let lengths = self.parts.iter().filter_map(|part| match part {
+            Part::Field { name, format: Format::Bucket(length) } if name == field => Some(*length),
+            _ => None,
+        });
+        lengths.max()
+    }
+
+    /// Returns whether a field's value cannot be read back: of a time bucket, and of what is written in lower case.
+    pub fn loses(&self, field: &str) -> bool {
+        let lossy = |part: &Part| matches!(part, Part::Field { name, format } if name == field && !format.is_readable());
+        self.parts.iter().any(lossy)
+    }
+
     /// Returns whether it has no fields.
     pub fn is_constant(&self) -> bool {
         self.fields().next().is_none()
@@ -217,12 +259,21 @@ impl Template {
     ///
     /// Returns the name of the field that has no value, or none that fits its format.
     pub fn fill(&self, values: &BTreeMap<String, String>) -> Result<String, String> {
+        self.fill_with(|name| values.get(name).map(String::as_str))
+    }
+
+    /// Fills in values as [`Self::fill`] does, wherever they come from.
+    ///
+    /// # Errors
+    ///
+    /// Returns the name of the field that has no value, or none that fits its format.
+    pub fn fill_with<'v>(&self, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, String> {
         let mut key = String::new();
         for part in &self.parts {
             match part {
                 Part::Text(text) => key.push_str(text),
                 Part::Field { name, format } => {
-                    let value = values.get(name).ok_or_else(|| name.clone())?;
+                    let value = value_of(name).ok_or_else(|| name.clone())?;
                     key.push_str(&format.apply(value).ok_or_else(|| name.clone())?);
                 }
             }
@@ -329,7 +380,7 @@ fn parse_field(text: &str) -> Result<Part, String> {
     let format = match format {
         None => Format::Plain,
         Some(format) => Format::parse(format).ok_or_else(|| {
-            format!("`{format}` is not a format; use 08, 08.2, year, month, day, hour, minute or escaped")
+            format!("`{format}` is not a format; use 08, 08.2, +08, +08.2, year, month, day, hour, minute, escaped or lower")
         })?,
     };
     Ok(Part::Field { name: name.to_owned(), format })
@@ -359,8 +410,16 @@ mod tests {
 
     #[test]
     fn templates_print_as_they_were_written() {
-        for text in ["USER#{userId}", "V#{v:08}", "{t:month}", "A{{b}}#{p:06.2}", "PROFILE", "{s:escaped}#x"]
-        {
+        for text in [
+            "USER#{userId}",
+            "V#{v:08}",
+            "{t:month}",
+            "A{{b}}#{p:06.2}",
+            "{n:+08}",
+            "{n:+06.2}",
+            "PROFILE",
+            "{s:escaped}#x",
+        ] {
             assert_eq!(template(text).to_string(), text);
         }
         assert_eq!(Template::parse("A#{b").unwrap_err().at, 2);
@@ -373,7 +432,9 @@ mod tests {
     #[test]
     fn padding_is_limited_to_the_digits_of_a_number() {
         assert_eq!(template("{n:08.38}").fill(&[("n".to_owned(), "1".to_owned())].into()).unwrap().len(), 47);
-        for text in ["{n:08.39}", "{n:08.70000}", "{n:039}", "{n:00}"] {
+        for text in
+            ["{n:08.39}", "{n:08.70000}", "{n:039}", "{n:00}", "{n:+8}", "{n:+039}", "{n:++08}", "{n:+}"]
+        {
             assert!(Template::parse(text).unwrap_err().message.contains("is not a format"), "{text}");
         }
     }
@@ -415,6 +476,59 @@ mod tests {
     }
 
     #[test]
+    fn lower_case_keeps_what_the_type_tells_apart() {
+        let kind = |text: &str| ValueType::parse(text).unwrap();
+        for (text, apart, ordered) in [
+            ("string", false, false),
+            ("id", false, false),
+            ("NEW|PAID", true, true),
+            ("Bee|ant", true, false),
+            ("A|a", false, false),
+            ("timestamp", true, true),
+            ("int", true, false),
+        ] {
+            assert_eq!(Format::Lower.tells_apart(&kind(text)), apart, "{text}");
+            assert_eq!(Format::Lower.keeps_order(&kind(text)), ordered, "{text}");
+        }
+        let types: BTreeMap<String, ValueType> = [("c".to_owned(), kind("NEW|PAID"))].into();
+        let lower = template("S#{c:lower}");
+        assert_eq!(lower.to_string(), "S#{c:lower}");
+        assert_eq!(lower.fill(&[("c".to_owned(), "PAID".to_owned())].into()).unwrap(), "S#paid");
+        assert!(lower.matches("S#paid", &types).is_some() && lower.matches("S#PAID", &types).is_none());
+        assert!(lower.overlaps(&types, &template("S#new"), &types, true, false));
+        assert!(!lower.overlaps(&types, &template("S#NEW"), &types, true, false));
+        assert!(lower.loses("c"));
+    }
+
+    #[test]
+    fn choices_are_compared_as_keys_write_them() {
+        let kind = |text: &str| ValueType::parse(text).unwrap();
+        let types: BTreeMap<String, ValueType> =
+            [("c".to_owned(), kind("C#|D")), ("n".to_owned(), kind("1|10"))].into();
+        for (text, value, key, unlike) in
+            [("N#{c:escaped}#x", "C#", "N#C%23#x", "N#C##x"), ("N#{n:03}", "10", "N#010", "N#10")]
+        {
+            let template_of_choice = template(text);
+            let name = template_of_choice.fields().next().unwrap().to_owned();
+            let values: BTreeMap<String, String> = [(name, value.to_owned())].into();
+            assert_eq!(template_of_choice.fill(&values).unwrap(), key);
+            assert_eq!(template_of_choice.matches(key, &types), Some(values));
+            let overlaps =
+                |other: &str| template_of_choice.overlaps(&types, &template(other), &types, true, false);
+            assert!(overlaps(key) && !overlaps(unlike), "{text}");
+        }
+        // A choice that is not listed is compared by its characters.
+        let many = kind(&(0..70).map(|number| format!("#{number}")).collect::<Vec<_>>().join("|"));
+        let types: BTreeMap<String, ValueType> =
+            [("c".to_owned(), many), ("s".to_owned(), kind("A|%"))].into();
+        assert!(template("{c:escaped}").overlaps(&types, &template("{c:escaped}"), &types, true, false));
+        let order =
+            |text: &str, other: &str| template(text).order(&types, &template(other), &types, |_| false);
+        assert_eq!(order("{s:lower}", "Z"), None, "a% are on both sides of Z");
+        assert_eq!(order("{c:escaped}", "0"), Some(std::cmp::Ordering::Less));
+    }
+
+    #[test]
     fn templates_overlap_if_a_text_fits_both() {
         let types = types();
         let overlaps =
@@ -430,7 +544,8 @@ mod tests {
     proptest! {
         #[test]
         fn filling_and_matching_are_inverse(
-            i in "[a-zA-Z0-9_-]{1,12}", n in 0u64..99_999_999, t in "20[0-9]{2}-0[1-9]-1[0-9]T10:30:00Z", s in ".{1,20}",
+            i in "[a-zA-Z0-9_-]{1,12}", n in 0u64..99_999_999, t in "20[0-9]{2}-0[1-9]-1[0-9]T10:30:00Z",
+            s in "[^\n\u{1f}]{1,20}",
         ) {
             let types = types();
             let values: BTreeMap<String, String> =

@@ -54,3 +54,39 @@ fn the_number_of_indexes_is_limited() {
         "{findings:?}"
     );
 }
+
+/// Returns the seconds that reading and checking a model takes.
+#[expect(clippy::disallowed_methods, reason = "measures how long a check takes")]
+fn seconds_to_check(text: &str) -> f64 {
+    let start = std::time::Instant::now();
+    findings(&with_table(text));
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn long_keys_with_many_choices_are_compared_at_once() {
+    let choices: Vec<String> = (0..64).map(|number| format!("C{number}")).collect();
+    let texts: String = (0..100).map(|number| format!("s{number} = \"string\", ")).collect();
+    let key: String = (0..100).map(|number| format!("{{s{number}}}")).collect();
+    let entity = format!(
+        "[entity.E%]\nattributes = {{ {texts}c = \"{}\", id% = \"ulid\" }}\nkey = [\"{key}{{c}}\", \"{{id%}}\"]",
+        choices.join("|")
+    );
+    let seconds = seconds_to_check(&entities(2, &entity));
+    assert!(seconds < 20.0, "{seconds} s");
+}
+
+#[test]
+fn conditions_that_list_many_values_are_decided_once_for_all_of_them() {
+    let numbers: Vec<String> = (0..99).map(|number| number.to_string()).collect();
+    let indexes: String = entities(20, "[index.I%]\nkeys = [\"I%PK\", \"I%SK\"]");
+    let own: String = entities(20, "index.I% = { key = [\"A#{a0}#{a1}\", \"{id}\"] }");
+    let entity = format!(
+        "[entity.E]\nattributes = {{ id = \"ulid\", a0 = \"int\", a1 = \"int\" }}\nkey = [\"E#{{id}}\", \"E\"]\n{own}"
+    );
+    let list = numbers.join(", ");
+    let pattern =
+        format!("[pattern]\none = {{ where = \"a0 in ({list}) and a1 in ({list})\", out = \"E*\" }}\n");
+    let seconds = seconds_to_check(&format!("{indexes}{entity}{pattern}"));
+    assert!(seconds < 20.0, "{seconds} s");
+}

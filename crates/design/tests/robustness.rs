@@ -37,7 +37,9 @@ fn exercise(text: &str) {
             explain::text(&model, None);
             explain::json(&model, None);
             let prices = Prices::parse(DEFAULT_PRICES).unwrap();
-            cost::text(&model, &cost::cost(&model, &prices), &prices);
+            report::cost::text(&model, &cost::cost(&model, &prices), &prices);
+            report::growth::text(&model, &prices);
+            report::keys::text(&model);
             assert!(
                 generate::Generator::new(&model, 1, 30).items().take(60).count() > 0
                     || model.entities.is_empty()

@@ -1,8 +1,17 @@
 //! One test for each design rule that the checker enforces, by its number.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use partita_design::Severity::{self, Error, Note, Warning};
+use partita_design::audit::table::TableAudit;
+use partita_design::capacity::cost::cost;
+use partita_design::capacity::key_card::{Verdict, cards};
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::item::{Item, Value};
+use partita_design::relational;
+use partita_design::{Source, read};
 use support::{codes, findings, has, with_table};
 
 const USER: &str = r#"
@@ -34,12 +43,50 @@ fn severity_of(text: &str, code: &str) -> Option<Severity> {
     findings(text).into_iter().find(|finding| finding.code == code).map(|finding| finding.severity)
 }
 
+fn message_of(text: &str, code: &str) -> String {
+    findings(text).into_iter().find(|finding| finding.code == code).map(|f| f.message).unwrap_or_default()
+}
+
 #[test]
 fn rule_01_patterns_come_first_with_inputs_output_and_rate() {
     assert!(has(&parts(&[USER]), "P119", Warning));
     let text = parts(&[USER, "[pattern]\nuser = { in = [\"userId\"], out = \"User\" }"]);
     assert!(has(&text, "P118", Note));
     assert!(!has(&text.replace("out = \"User\"", "out = \"User\", rps = 5"), "P118", Note));
+}
+
+/// An order found by its id in an index, with these options of the pattern.
+fn by_id(project: &str, options: &str) -> String {
+    parts(&[
+        &format!("{GSI1}{project}"),
+        USER,
+        &format!("{ORDER}index.GSI1 = {{ key = [\"ORDER#{{orderId}}\", \"ORDER\"] }}"),
+        &format!(
+            "[pattern]\nboth = {{ in = [\"userId\"], out = [\"User\", \"Order*\"], rps = 10 }}\none = {{ in = [\"orderId\"], out = \"Order\"{options} }}"
+        ),
+    ])
+}
+
+#[test]
+fn rule_02_critical_patterns_are_served_directly() {
+    let keys_only = "project = \"KEYS_ONLY\"\n";
+    let critical = ", hydrate = true, importance = \"critical\"";
+    assert!(has(&by_id(keys_only, critical), "P605", Warning));
+    assert!(!has(&by_id("", critical), "P605", Warning));
+    assert!(!has(&by_id(keys_only, ", hydrate = true"), "P605", Warning));
+    let scattered = by_status("", ", shard = { by = \"orderId\", count = 3 }")
+        .replace("limit = 10", "limit = 10, importance = \"critical\"");
+    assert!(
+        message_of(&scattered, "P605").contains("3 requests: several shards"),
+        "{}",
+        message_of(&scattered, "P605")
+    );
+    let filtered = parts(&[
+        USER,
+        ORDER,
+        "[pattern]\nboth = { in = [\"userId\"], out = [\"User\", \"Order*\"] }\nnoted = { in = [\"userId\"], out = \"Order*\", where = \"note == 'gift'\", importance = \"critical\" }",
+    ]);
+    assert!(has(&filtered, "P605", Warning) && has(&filtered, "P113", Warning));
 }
 
 #[test]
@@ -68,6 +115,9 @@ fn rule_05_a_relational_schema_is_recognised() {
 fn rule_10_a_partition_key_has_many_values() {
     assert_eq!(severity_of(&keyed_by("kind", "\"A|B|C\""), "P207"), Some(Error));
     assert_eq!(severity_of(&keyed_by("deviceId", "\"id\""), "P207"), None);
+    // What a name implies is no error.
+    assert_eq!(severity_of(&keyed_by("orderStatus", "\"string\""), "P207"), Some(Warning));
+    assert!(message_of(&keyed_by("orderStatus", "\"string\""), "P207").contains("(assumed)"));
 }
 
 #[test]
@@ -120,6 +170,27 @@ fn rule_15_common_partition_keys_are_judged() {
     assert_eq!(bad(&keyed_by("day", "\"date\"")), Some(Warning));
     assert_eq!(bad(&keyed_by("country", "{ type = \"string\", values = 200, top = 0.8 }")), Some(Warning));
     assert_eq!(bad(&keyed_by("isActive", "\"bool\"")), Some(Error));
+    let verdict = |text: &str| {
+        let model = support::model(text);
+        cards(&model)
+            .iter()
+            .find(|card| card.mapping.entity.name == "Event")
+            .map(|card| card.verdict)
+            .unwrap()
+    };
+    let owned = |name: &str, owner: &str, count: &str| {
+        let entity = format!(
+            "[entity.{owner}]\nattributes = {{ {name} = \"id\" }}\nkey = [\"O#{{{name}}}\", \"O\"]\nexpect = {{ count = {count} }}\n[pattern]"
+        );
+        keyed_by(name, "\"id\"").replace("[pattern]", &entity)
+    };
+    assert_eq!(verdict(&owned("userId", "User", "3_000_000")), Verdict::Excellent);
+    assert_eq!(verdict(&keyed_by("orderId", "\"uuid\"")), Verdict::Excellent);
+    assert_eq!(verdict(&owned("deviceId", "Device", "5_000")), Verdict::Good);
+    assert_eq!(verdict(&keyed_by("status", "\"NEW|ACTIVE|CLOSED\"")), Verdict::Terrible);
+    assert_eq!(verdict(&keyed_by("day", "\"date\"")), Verdict::Bad);
+    assert_eq!(verdict(&keyed_by("country", "{ type = \"string\", values = 200, top = 0.8 }")), Verdict::Bad);
+    assert_eq!(verdict(&keyed_by("isActive", "\"bool\"")), Verdict::Terrible);
 }
 
 #[test]
@@ -150,6 +221,17 @@ fn rule_19_a_primary_key_is_unique() {
         "[entity.Admin]\nattributes = { userId = \"id\", rights = \"string\" }\nkey = [\"USER#{userId}\", \"PROFILE\"]",
     ]);
     assert!(has(&same, "P202", Error));
+    let account = |kind: &str, key: &str| {
+        parts(&[&format!(
+            "[entity.Account]\nattributes = {{ name = \"{kind}\", size = \"int\" }}\nidentity = [\"name\"]\nkey = [\"A#{key}\", \"A\"]\n\
+             [pattern]\naccount = {{ in = [\"name\"], out = \"Account\" }}"
+        )])
+    };
+    assert!(has(&account("string", "{name:lower}"), "P203", Warning));
+    assert!(has(&account("Ann|ann", "{name:lower}"), "P203", Warning));
+    for (kind, key) in [("string", "{name}"), ("NEW|PAID", "{name:lower}"), ("uuid", "{name:lower}")] {
+        assert!(!codes(&account(kind, key), "").contains(&"P203"), "{kind} {key}");
+    }
     let forged = parts(&[
         "[entity.File]\nattributes = { folder = \"string\", name = \"string\" }\nkey = [\"F#{folder}#{name}\", \"X\"]",
     ]);
@@ -204,6 +286,19 @@ fn rule_28_numbers_are_padded() {
     // A number in a numeric key attribute sorts as a number.
     let native = "format = 1\n[table]\nname = \"S\"\nkeys = [\"game\", \"points\"]\n[entity.Score]\nattributes = { game = \"id\", points = \"int\" }\n[pattern]\ntop = { in = [\"game\"], out = \"Score*\", order = \"points desc\", limit = 10 }";
     assert!(codes(native, "pattern.top").is_empty());
+    // The bounds of a declared request are padded as the key is.
+    let request = |bounds: &str| {
+        parts(&[&format!(
+            "[entity.Version]\nattributes = {{ documentId = \"id\", version = \"int\" }}\nkey = [\"DOC#{{documentId}}\", \"V#{{version:08}}\"]\n[pattern]\nsome = {{ in = [\"documentId\"], out = \"Version*\", range = \"version\", request = {{ condition = \"PK = 'DOC#{{documentId}}' AND SK {bounds}\" }} }}"
+        )])
+    };
+    for bounds in ["BETWEEN 'V#1' AND 'V#9'", ">= 'V#1'", "< 'V#9'", "BETWEEN 'V#{version}' AND 'V#00000009'"]
+    {
+        assert_eq!(codes(&request(bounds), "pattern.some"), ["P107"], "{bounds}");
+    }
+    for bounds in ["BETWEEN 'V#00000001' AND 'V#00000009'", ">= 'V#{version:08}'", "<= 'V#~'"] {
+        assert!(codes(&request(bounds), "pattern.some").is_empty(), "{bounds}");
+    }
 }
 
 #[test]
@@ -236,7 +331,7 @@ fn rule_35_sort_keys_bound_results() {
 
 #[test]
 fn rule_38_several_entities_use_generic_key_names() {
-    let one = "format = 1\n[table]\nname = \"T\"\nkeys = [\"userId\", \"createdAt\"]\n[entity.Event]\nattributes = { userId = \"id\", createdAt = \"timestamp\" }\n[pattern]\ne = { in = [\"userId\"], out = \"Event*\" }\n";
+    let one = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"userId\", \"createdAt\"]\n[entity.Event]\nattributes = { userId = \"id\", createdAt = \"timestamp\" }\n[pattern]\ne = { in = [\"userId\"], out = \"Event*\" }\n";
     assert!(codes(one, "").is_empty());
     let two = format!(
         "{one}p = {{ in = [\"userId\"], out = \"User\" }}\n[entity.User]\nattributes = {{ userId = \"id\", createdAt = \"timestamp\" }}\nkey = [\"U#{{userId}}\", \"U\"]\n"
@@ -278,10 +373,34 @@ fn rule_48_relationships_have_both_directions() {
         ])
     };
     assert!(has(&text(""), "P216", Warning));
+    assert!(message_of(&text(""), "P216").contains("by postId"));
+    // Both ends in one partition key serve neither.
+    let both =
+        text("").replace("\"USER#{userId}\", \"LIKES#{postId}\"", "\"LIKE#{userId}#{postId}\", \"LIKE\"");
+    assert!(message_of(&both, "P216").contains("by userId and postId"), "{}", message_of(&both, "P216"));
+    // Under another identifier, the first end of the sort key is enough.
+    let tagged = |key: &str| {
+        text(&format!("index.GSI1 = {{ key = {key} }}")).replace(
+            "userId = \"id\", postId",
+            "at = \"timestamp\", tenantId = \"id\", userId = \"id\", postId",
+        )
+    };
+    assert!(!has(&tagged("[\"TENANT#{tenantId}\", \"POST#{postId}#{userId}\"]"), "P216", Warning));
+    assert!(has(&tagged("[\"TENANT#{tenantId}\", \"POST#{at}#{postId}\"]"), "P216", Warning));
     assert!(!has(&text("index.GSI1 = { key = [\"POST#{postId}\", \"USER#{userId}\"] }"), "P216", Warning));
 }
 
 const COPY: &str = "[entity.OrderById]\ncopies = \"Order\"\nattributes = { orderId = \"id\", userId = \"id\", status = \"A|B\" }\nkey = [\"ORDER#{orderId}\", \"METADATA\"]\n";
+
+#[test]
+fn rule_53_query_then_batch_get_is_for_rare_patterns() {
+    let keys_only = "project = \"KEYS_ONLY\"\n";
+    assert!(has(&by_id(keys_only, ", hydrate = true, rps = 100"), "P606", Note));
+    assert!(!has(&by_id(keys_only, ", hydrate = true, rps = 0.1"), "P606", Note));
+    let alone = by_id(keys_only, ", hydrate = true, rps = 0.01").replace(", rps = 10 }", " }");
+    assert!(!has(&alone, "P606", Note), "all requests, and yet not frequent");
+    assert!(!has(&by_id(keys_only, ", hydrate = true, rps = 100, importance = \"rare\""), "P606", Note));
+}
 
 #[test]
 fn rule_54_copies_are_intended_and_declared() {
@@ -297,6 +416,7 @@ fn rule_55_copies_are_kept_in_sync_by_transactions() {
     assert!(has(&text("location = { batch = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
     assert!(!has(&text("location = { transact = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
     assert!(!has(&text("mark = { update = \"Order\", set = [\"note\"] }"), "P501", Error));
+    assert!(has(&text("mark = { update = \"OrderById\", set = [\"status\"] }"), "P501", Error));
 }
 
 #[test]
@@ -308,7 +428,7 @@ fn rule_56_the_tenant_is_in_every_partition_key() {
 #[test]
 fn rule_59_at_most_20_global_indexes() {
     let indexes = |count: usize| -> String {
-        (0..count).map(|n| format!("[index.G{n}]\nkeys = [\"G{n}PK\"]\n")).collect()
+        (0..count).map(|n| format!("[index.GSI{n}]\nkeys = [\"G{n}PK\"]\n")).collect()
     };
     assert!(has(&parts(&[&indexes(21), USER]), "P301", Error));
     assert!(!has(&parts(&[&indexes(20), USER]), "P301", Error));
@@ -316,16 +436,26 @@ fn rule_59_at_most_20_global_indexes() {
 
 #[test]
 fn rule_60_local_indexes_share_the_partition_key_and_limit_collections() {
-    let local = |keys: &str| parts(&[&format!("[index.L]\nlocal = true\nkeys = {keys}\n"), USER, ORDER]);
+    let local = |keys: &str| parts(&[&format!("[index.Local]\nlocal = true\nkeys = {keys}\n"), USER, ORDER]);
     assert!(has(&local("[\"PK\", \"status\"]"), "P302", Note));
     assert!(has(&local("[\"OTHER\", \"status\"]"), "P301", Error));
     let large = parts(&[
-        "[index.L]\nlocal = true\nkeys = [\"PK\", \"note\"]\n",
+        "[index.Local]\nlocal = true\nkeys = [\"PK\", \"note\"]\n",
         USER,
         ORDER,
         "expect = { per = \"User\", average = 10, max = 50_000_000, bytes = 1000 }",
     ]);
     assert!(has(&large, "P403", Error));
+    // Without a maximum, the average is judged, and the finding says so; without a size, it is a warning.
+    let average = large.replace("average = 10, max = 50_000_000", "average = 20_000_000");
+    assert!(
+        message_of(&average, "P403").contains("on average 40 GB exceeds"),
+        "{}",
+        message_of(&average, "P403")
+    );
+    assert!(has(&average, "P403", Error));
+    assert!(has(&average.replace("20_000_000, bytes = 1000", "200_000_000"), "P403", Warning));
+    assert!(!has(&average.replace("20_000_000", "20_000"), "P403", Error));
 }
 
 #[test]
@@ -388,9 +518,24 @@ fn by_status(rate: &str, shards: &str) -> String {
 
 #[test]
 fn rule_70_a_partition_takes_1000_writes_and_3000_reads() {
-    assert!(has(&by_status(", rps = 1500", ""), "P210", Error));
-    assert!(!has(&by_status(", rps = 900", ""), "P210", Error));
-    assert!(!has(&by_status(", rps = 1500", ", shard = { by = \"orderId\", count = 3 }"), "P210", Error));
+    let uneven = |rate: &str, shards: &str| {
+        by_status(rate, shards).replace("\"A|B\"", "{ type = \"A|B\", top = 1.0 }")
+    };
+    assert!(has(&uneven(", rps = 1500", ""), "P210", Error));
+    assert!(!has(&uneven(", rps = 900", ""), "P210", Error));
+    assert!(!has(&uneven(", rps = 1500", ", shard = { by = \"orderId\", count = 3 }"), "P210", Error));
+    // That one of two values takes all traffic is likely; that it takes half of it is certain.
+    assert!(has(&by_status(", rps = 1500", ""), "P210", Warning));
+    assert!(
+        message_of(&by_status(", rps = 1500", ""), "P210").contains("1500 write units a second (assumed)")
+    );
+    assert!(has(&by_status(", rps = 2500", ""), "P210", Error));
+    assert!(!has(&by_status(", rps = 900", ""), "P210", Warning));
+    let help = |text: &str| {
+        findings(text).into_iter().find(|f| f.code == "P210").map(|f| f.help).unwrap_or_default()
+    };
+    let busy = by_status(", rps = 5000", "").replace("limit = 10", "limit = 1000, rps = 2000");
+    assert!(help(&busy).ends_with("count = 8 }"), "shards are for the writes alone: {}", help(&busy));
     let reads = parts(&[USER, "[pattern]\nall = { in = [\"userId\"], out = \"User\", rps = 100_000 }"])
         .replace("\"id\"", "{ type = \"id\", top = 0.5 }");
     assert!(has(&reads, "P210", Error));
@@ -403,6 +548,9 @@ fn rule_70_a_partition_takes_1000_writes_and_3000_reads() {
             ),
         ])
     };
+    // An assumption alone is no error.
+    let guessed = parts(&[USER, "[pattern]\nall = { in = [\"userId\"], out = \"User\", rps = 9_000_000 }"]);
+    assert!(has(&guessed, "P210", Note) && message_of(&guessed, "P210").contains("(assumed)"));
     assert!(has(&match_events(600), "P210", Error), "two types under one key share its partition");
     assert!(!has(&match_events(400), "P210", Error));
 }
@@ -410,7 +558,14 @@ fn rule_70_a_partition_takes_1000_writes_and_3000_reads() {
 #[test]
 fn rule_71_an_index_key_with_few_values_is_hot() {
     assert!(has(&by_status("", ""), "P308", Warning));
-    assert!(!has(&by_status(", rps = 10", ""), "P308", Warning));
+    // Cool, and yet a year of writes does not fit into a partition.
+    assert!(has(&by_status(", rps = 10", ""), "P308", Warning));
+    let counted = |count: &str| {
+        by_status(", rps = 5", "")
+            .replace("[pattern]", &format!("expect = {{ count = {count}, bytes = 500 }}\n[pattern]"))
+    };
+    assert!(has(&counted("100_000_000"), "P308", Warning));
+    assert!(!has(&counted("1_000_000"), "P308", Warning), "small enough at this rate");
 }
 
 #[test]
@@ -449,6 +604,217 @@ fn rule_83_no_scan() {
     let written =
         parts(&[USER, "[pattern]\nu = { in = [\"userId\"], out = \"User\", request = { scan = true } }"]);
     assert_eq!(codes(&written, "pattern.u"), ["P114"]);
+}
+
+/// A customer with a lock, a unique address and an aggregate, and one write.
+fn writing(write: &str) -> String {
+    parts(&[
+        "[entity.Customer]\nattributes = { customerId = \"id\", email = \"string\", version = \"int\" }\nkey = [\"CUSTOMER#{customerId}\", \"PROFILE\"]\n\
+         unique = [\"email\"]\nlock = \"version\"\naggregates = { orders = \"count Order\", last = \"max Order.createdAt\" }",
+        "[entity.Order]\nattributes = { orderId = \"id\", customerId = \"id\", createdAt = \"timestamp\" }\nkey = [\"CUSTOMER#{customerId}\", \"ORDER#{createdAt}#{orderId}\"]",
+        "[pattern]\nboth = { in = [\"customerId\"], out = [\"Customer\", \"Order*\"] }",
+        &format!("[write]\nw = {write}"),
+    ])
+}
+
+#[test]
+fn rule_86_a_put_overwrites() {
+    assert!(has(&writing("{ put = \"Customer\" }"), "P515", Warning));
+    let existing = writing("{ create = \"Customer\", condition = \"attribute_exists(PK)\" }");
+    let finding = findings(&existing).into_iter().find(|finding| finding.code == "P514").unwrap();
+    assert_eq!(finding.repair, None, "both conditions together never hold");
+    assert!(has(
+        &writing("{ create = \"Customer\", condition = \"attribute_not_exists(email)\" }"),
+        "P514",
+        Warning
+    ));
+    assert_eq!(
+        codes(&writing("{ create = \"Customer\", condition = \"attribute_not_exists(PK)\" }"), ""),
+        [""; 0]
+    );
+    let update = "{ update = \"Order\", expression = \"SET note = :n\" }";
+    let text = writing(update)
+        .replace("createdAt = \"timestamp\" }", "createdAt = \"timestamp\", note = \"string\" }");
+    assert!(has(&text, "P512", Note));
+    assert!(!has(&text.replace("= :n\"", "= :n\", condition = \"attribute_exists(PK)\""), "P512", Note));
+}
+
+#[test]
+fn rule_87_an_update_compares_the_version_and_increases_it() {
+    let write = |expression: &str, condition: &str| {
+        let markers = "\"delete marker Customer.email\", \"create marker Customer.email\"";
+        writing(&format!(
+            "{{ transact = [{{ update = \"Customer\", expression = \"{expression}\", condition = \"{condition}\" }}, {markers}] }}"
+        ))
+    };
+    let increased = "SET email = :e, version = version + :one";
+    assert_eq!(codes(&write(increased, "version = :v"), ""), [""; 0]);
+    assert_eq!(codes(&write(increased, "version = :v OR email = :e"), ""), ["P509"]);
+    assert_eq!(codes(&write("SET email = :e", "version = :v"), ""), ["P509"]);
+    assert_eq!(codes(&write("SET email = :e, version = :v", "version = :v"), ""), ["P509"]);
+    assert_eq!(codes(&writing("{ put = \"Customer\", condition = \"attribute_exists(PK)\" }"), ""), ["P509"]);
+}
+
+#[test]
+fn rule_88_a_unique_value_has_a_marker() {
+    let write = |markers: &str| writing(&format!("{{ transact = [\"create Customer\"{markers}] }}"));
+    assert_eq!(codes(&write(""), ""), [""; 0], "the marker follows from the model");
+    assert_eq!(codes(&write(", \"create marker Customer.email\""), ""), [""; 0]);
+    assert_eq!(codes(&write(", \"delete marker Customer.email\""), ""), ["P513"]);
+    let twice = write(", \"create marker Customer.email\"")
+        .replace("unique = [\"email\"]", "unique = [\"email\", [\"customerId\", \"email\"]]");
+    assert_eq!(codes(&twice, ""), ["P513"], "each of two rules has a marker");
+    let single = "{ update = \"Customer\", expression = \"SET email = :e ADD version :one\", condition = \"version = :v\" }";
+    assert_eq!(codes(&writing(single), ""), ["P513"]);
+    let numbered = |key: &str| {
+        let text = "format = 1\n[table]\nname = \"T\"\nkeys = [\"n\"]\n[entity.Seat]\nattributes = { n = \"int\", guest = \"string\" }\nidentity = \"n\"\nunique = [\"guest\"]\n[pattern]\nseat = { in = [\"n\"], out = \"Seat\" }";
+        codes(&text.replace("identity", &format!("{key}identity")), "entity.Seat")
+    };
+    assert!(numbered("").contains(&"P513"), "a marker's key is no number");
+    assert!(!numbered("key = [\"SEAT#{n}\"]\n").contains(&"P513"));
+    let unique = |name: &str, kind: &str| {
+        let text = format!(
+            "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\"]\n[entity.Seat]\n\
+             attributes = {{ seatId = \"id\", \"{name}\" = \"{kind}\" }}\nkey = [\"SEAT#{{seatId}}\"]\nunique = [\"{name}\"]\n\
+             [pattern]\nseat = {{ in = [\"seatId\"], out = \"Seat\" }}"
+        );
+        codes(&text, "entity.Seat").contains(&"P513")
+    };
+    assert!(!unique("guest", "string"));
+    assert!(unique("guest#name", "string") && unique("a,b", "string"), "two markers would have one key");
+    assert!(unique("guest", "list") && unique("guest", "binary"), "all values would have one marker");
+}
+
+#[test]
+fn versions_leave_the_number_0_to_the_newest() {
+    let model = |versions: &str| {
+        support::with_table(&format!(
+            "[entity.Draft]\nattributes = {{ docId = \"id\", version = \"int\" }}\n\
+             identity = [\"docId\", \"version\"]\n{versions}key = [\"DOC#{{docId}}\", \"V#{{version:06}}\"]\n\
+             [entity.Latest]\nattributes = {{ docId = \"id\", version = \"int\" }}\nidentity = \"docId\"\nkey = [\"DOC#{{docId}}\", \"V#000000\"]\n"
+        ))
+    };
+    assert!(has(&model(""), "P202", Error));
+    assert!(!has(&model("versions = \"version\"\n"), "P202", Error));
+    let positive = model("").replace(
+        "version = \"int\" }\nidentity = [",
+        "version = { type = \"int\", min = 1 } }\nidentity = [",
+    );
+    assert!(!has(&positive, "P202", Error));
+    assert!(has(&positive.replace("V#000000", "V#000100"), "P202", Error));
+}
+
+#[test]
+fn rule_54_a_copy_leads_to_its_original_or_back() {
+    let latest = |attributes: &str| {
+        support::with_table(&format!(
+            "[entity.Draft]\nattributes = {{ tenantId = \"id\", docId = \"id\", version = \"int\" }}\n\
+             identity = [\"docId\", \"version\"]\nversions = \"version\"\n\
+             key = [\"TENANT#{{tenantId}}#{{docId}}\", \"V#{{version:06}}\"]\n[entity.Latest]\ncopies = \"Draft\"\nlatest = true\n\
+             identity = \"docId\"\nattributes = {{ {attributes}docId = \"id\", version = \"int\" }}\nkey = [\"DOC#{{docId}}\", \"LATEST\"]\n"
+        ))
+    };
+    let found = findings(&latest("")).into_iter().find(|finding| finding.code == "P518").unwrap();
+    assert_eq!(found.help, "give Latest the attributes tenantId");
+    assert!(!has(&latest("tenantId = \"id\", "), "P518", Warning));
+}
+
+#[test]
+fn rule_92_aggregates_are_kept_in_the_transaction_that_changes_their_items() {
+    assert_eq!(codes(&writing("{ create = \"Order\" }"), ""), ["P505"]);
+    assert_eq!(
+        codes(&writing("{ transact = [\"create Order\", \"update Customer set orders\"] }"), ""),
+        ["P505"]
+    );
+    assert_eq!(
+        codes(&writing("{ transact = [\"create Order\", \"update Customer set orders, last\"] }"), ""),
+        [""; 0]
+    );
+    let one = writing("{ transact = [\"create Order\", \"update Customer set orders\"] }");
+    let repairs: Vec<String> =
+        findings(&one).into_iter().filter_map(|found| found.repair).map(|repair| repair.help).collect();
+    assert_eq!(repairs, ["write transact = [\"create Order\", \"update Customer set orders, last\"]"]);
+    let batch = "{ batch = [\"create Order\", \"update Customer set orders, last\"] }";
+    assert_eq!(codes(&writing(batch), ""), ["P505", "P517"]);
+    let deleted = writing("{ transact = [\"delete Order\", \"update Customer set orders, last\"] }");
+    assert!(has(&deleted, "P511", Note), "a max cannot be undone");
+    assert!(has(
+        &writing("{ transact = [\"put Order\", \"update Customer set orders, last\"] }"),
+        "P511",
+        Warning
+    ));
+}
+
+#[test]
+fn rule_92_what_expires_is_not_counted() {
+    let text = writing("{ create = \"Customer\" }");
+    assert!(!has(&text, "P516", Warning));
+    let expiring = text.replace("[entity.Order]", "[entity.Order]\nttl = \"expiresAt\"");
+    assert!(has(
+        &expiring.replace("createdAt = \"timestamp\" }", "createdAt = \"timestamp\", expiresAt = \"int?\" }"),
+        "P516",
+        Warning
+    ));
+}
+
+#[test]
+fn rule_108_aggregates_are_declared_and_audited() {
+    let text = writing("{ create = \"Customer\" }");
+    let model =
+        support::model(&text.replace("\"string\", version = \"int\"", "\"string?\", version = \"int?\""));
+    let customer = model.entity("Customer").map(|entity| entity.attributes.len());
+    assert_eq!(customer, Some(5), "the attributes that hold aggregates are declared by them");
+    let audit = |orders: &str| {
+        let text = |value: &str| Value::String(value.to_owned());
+        let item = |values: &[(&str, Value)]| -> Item {
+            values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+        };
+        let keys = |sort: &str, kind: &str| {
+            [("PK", text("CUSTOMER#1")), ("SK", text(sort)), ("type", text(kind)), ("customerId", text("1"))]
+        };
+        let mut customer = item(&keys("PROFILE", "Customer"));
+        customer.extend(item(&[
+            ("orders", Value::Number(orders.to_owned())),
+            ("last", text("2026-01-01T00:00:00Z")),
+        ]));
+        let mut order = item(&keys("ORDER#2026-01-01T00:00:00Z#7", "Order"));
+        order.extend(item(&[("orderId", text("7")), ("createdAt", text("2026-01-01T00:00:00Z"))]));
+        let mut audit = TableAudit::new(&model);
+        [order, customer].iter().for_each(|item| audit.add(item));
+        audit.finish().1.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(audit("1"), [""; 0]);
+    assert_eq!(audit("2"), ["aggregate"]);
+}
+
+#[test]
+fn rule_93_the_latest_copy_is_the_newest_version() {
+    let text = |write: &str| {
+        parts(&[
+            "[entity.Version]\nattributes = { docId = \"id\", version = \"int\", body = \"string\" }\nidentity = [\"docId\", \"version\"]\nkey = [\"DOC#{docId}\", \"V#{version:06}\"]\nversions = \"version\"",
+            "[entity.Latest]\ncopies = \"Version\"\nlatest = true\nidentity = \"docId\"\nattributes = { docId = \"id\", version = \"int\", body = \"string\" }\nkey = [\"DOC#{docId}\", \"LATEST\"]",
+            "[pattern]\nboth = { in = [\"docId\"], out = [\"Latest\", \"Version*\"] }",
+            &format!("[write]\nsave = {write}"),
+        ])
+    };
+    assert_eq!(codes(&text("{ transact = [\"create Version\", \"put Latest\"] }"), "write.save"), [""; 0]);
+    assert_eq!(
+        codes(
+            &text("{ transact = [\"create Version\", \"update Latest set version, body\"] }"),
+            "write.save"
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        codes(&text("{ transact = [\"create Version\", \"update Latest set version\"] }"), "write.save"),
+        ["P506"]
+    );
+    assert_eq!(codes(&text("{ put = \"Latest\" }"), "write.save"), ["P506"]);
+    assert_eq!(codes(&text("{ create = \"Version\" }"), "write.save"), ["P501"]);
+    assert_eq!(
+        codes(&text("{ transact = [\"create Version\", \"create Latest\"] }"), "write.save"),
+        ["P506"]
+    );
 }
 
 #[test]
@@ -504,4 +870,233 @@ fn rule_103_sharing_a_table_has_a_benefit() {
     ]);
     assert!(has(&apart, "P602", Warning));
     assert!(!has(&project(""), "P602", Warning));
+}
+
+#[test]
+fn rule_105_a_relational_schema_becomes_entities_and_relationships() {
+    let schema = "CREATE TABLE users (id int PRIMARY KEY, name text NOT NULL);
+        CREATE TABLE orders (id int PRIMARY KEY, user_id int NOT NULL REFERENCES users(id), placed timestamp NOT NULL);";
+    let observed = relational::Observations {
+        queries: Some(
+            "SELECT * FROM users u JOIN orders o ON o.user_id = u.id WHERE u.id = 1 ORDER BY o.placed DESC",
+        ),
+        seconds: Some(1.0),
+    };
+    let text = relational::draft(schema, &observed, "Shop").expect("this is a schema").text();
+    assert!(text.contains("out = [\"User\", \"Order*\"], order = \"placed desc\""), "{text}");
+    assert!(!has(&text, "P101", Error), "{text}");
+}
+
+#[test]
+fn rule_109_rare_patterns_may_cost_more() {
+    let filtered = |importance: &str| {
+        parts(&[
+            USER,
+            ORDER,
+            &format!(
+                "[pattern]\nboth = {{ in = [\"userId\"], out = [\"User\", \"Order*\"] }}\nnoted = {{ in = [\"userId\"], out = \"Order*\", where = \"note == 'gift'\"{importance} }}"
+            ),
+        ])
+    };
+    assert_eq!(codes(&filtered(""), "pattern.noted"), ["P113"]);
+    assert_eq!(codes(&filtered(", importance = \"rare\""), "pattern.noted"), [""; 0]);
+    assert!(has(&by_id("", ", importance = \"rare\""), "P309", Note));
+    assert!(!has(&by_id("", ""), "P309", Note));
+}
+
+/// Messages in rooms, with these expectations, rates and indexes.
+fn rooms(expect: &str, rates: &str, indexes: &str) -> String {
+    parts(&[
+        indexes,
+        "[entity.Room]\nattributes = { roomId = \"id\", name = \"string\" }\nkey = [\"ROOM#{roomId}\", \"ROOM\"]\nexpect = { count = 10, bytes = 100 }",
+        &format!(
+            "[entity.Message]\nattributes = {{ roomId = \"id\", messageId = \"ulid\", text = \"string\" }}\nkey = [\"ROOM#{{roomId}}\", \"MSG#{{messageId}}\"]\nexpect = {{ per = \"Room\", {expect} }}"
+        ),
+        &format!(
+            "[pattern]\nroom = {{ in = [\"roomId\"], out = [\"Room\", \"Message*\"] }}\n[write]\nsay = {{ create = \"Message\"{rates} }}"
+        ),
+    ])
+}
+
+#[test]
+fn rule_110_growth_shows_what_breaks_first() {
+    let grows = rooms("average = 100, average_in_a_year = 1300, bytes = 1100", "", "");
+    assert!(
+        message_of(&grows, "P406").starts_with("in month 9 of 12, a result of on average 1.1 MB"),
+        "{}",
+        message_of(&grows, "P406")
+    );
+    assert!(has(&grows, "P406", Note) && !has(&grows, "P406", Warning), "a page is no failure");
+    let local = "[index.Local]\nlocal = true\nkeys = [\"PK\", \"text\"]\n";
+    let full = rooms("average = 1000, max = 2_000_000, max_in_a_year = 50_000_000, bytes = 1000", "", local);
+    assert!(has(&full, "P406", Warning), "a collection of 10 GB");
+    let large = rooms(
+        "average = 10, max = 20, bytes = 1000, max_bytes = 100_000, max_bytes_in_a_year = 900_000",
+        "",
+        "",
+    );
+    assert!(has(&large, "P406", Warning), "an item of 400 KB");
+    let hot = rooms("average = 1000, max = 2000, bytes = 500", ", rps = 100, rps_in_a_year = 20_000", "");
+    assert!(has(&hot, "P406", Warning), "a hot key");
+    assert!(!has(&rooms("average = 10, average_in_a_year = 20, bytes = 500", "", ""), "P406", Note));
+}
+
+#[test]
+fn rule_111_the_shape_of_the_traffic_decides_between_on_demand_and_provisioned() {
+    let prices = Prices::parse(DEFAULT_PRICES).unwrap();
+    let choice = |traffic: &str| {
+        let model =
+            support::model(&format!("{}\n{traffic}", rooms("average = 10, bytes = 500", ", rps = 200", "")));
+        let cost = cost(&model, &prices);
+        (cost.choice(&prices).unwrap(), cost)
+    };
+    let (even, cost) = choice("");
+    assert!(even.is_provisioned() && cost.shape.basis.is_assumed());
+    let (spiky, cost) = choice("[traffic]\npeak = 20\nsudden = true");
+    assert!(!spiky.is_provisioned() && spiky.utilisation < spiky.break_even);
+    assert_eq!(cost.locations[0].load.capacity(&prices, &cost.shape).1[0], (200.0 * 20.0 / 0.7_f64).ceil());
+    let (daily, _) = choice("[traffic]\npeak = 5\nidle_hours = 10");
+    assert!(
+        daily.is_provisioned() && daily.provisioned > even.provisioned && daily.on_demand == even.on_demand
+    );
+    assert!((even.break_even - 0.289).abs() < 0.001);
+}
+
+#[test]
+fn items_expire_by_numbers_of_an_attribute_that_exists() {
+    let text = |kind: &str| {
+        parts(&[&USER.replace("name = \"string\"", &format!("until = \"{kind}\"")), "ttl = \"until\""])
+    };
+    assert!(has(&text("timestamp"), "P229", Error) && !has(&text("int"), "P229", Error));
+    let source = Source::new("model.toml", parts(&[USER, "ttl = \"until\""]));
+    assert!(read(&source).unwrap_err().iter().any(|finding| finding.code == "P003"));
+}
+
+#[test]
+fn names_are_those_that_dynamodb_accepts() {
+    let named = |name: &str| parts(&[USER]).replace("\"Tab\"", &format!("\"{name}\""));
+    assert!(has(&named("My table!"), "P230", Error) && has(&named("ab"), "P230", Error));
+    assert!(!has(&named("my-table_2.x"), "P230", Error));
+    assert!(has(&parts(&["[index.\"by x\"]\nkeys = [\"A\"]", USER]), "P230", Error));
+}
+
+#[test]
+fn a_lock_grows_and_an_index_key_that_is_set_to_itself_is_stale() {
+    let entity = "[entity.Task]\nattributes = { taskId = \"id\", status = \"A|B\", rev = \"int\" }\nkey = [\"TASK#{taskId}\", \"TASK\"]\nlock = \"rev\"\nindex.GSI1 = { key = [\"STATUS#{status}\", \"{taskId}\"] }";
+    let sent = |set: &str| {
+        let write = format!(
+            "[write]\nw = {{ update = \"Task\", expression = \"SET {set}\", condition = \"rev = :rev\" }}"
+        );
+        codes(&parts(&[GSI1, entity, &write]), "write.w")
+    };
+    assert!(sent("#status = :s, GSI1PK = :k, rev = rev + :one").is_empty());
+    assert_eq!(sent("#status = :s, GSI1PK = :k, rev = rev - :one"), ["P509"]);
+    assert_eq!(sent("#status = :s, GSI1PK = GSI1PK, rev = rev + :one"), ["P508"]);
+}
+
+#[test]
+fn a_copy_under_a_unique_value_of_its_original_is_not_overwritten() {
+    let text = |unique: &str| {
+        parts(&[
+            &format!(
+                "[entity.Customer]\nattributes = {{ userId = \"id\", email = \"string\" }}\nkey = [\"CUSTOMER#{{userId}}\", \"CUSTOMER\"]\n{unique}"
+            ),
+            "[entity.CustomerByEmail]\nattributes = { userId = \"id\", email = \"string\" }\ncopies = \"Customer\"\nkey = [\"EMAIL#{email}\", \"CUSTOMER\"]\n",
+        ])
+    };
+    assert!(has(&text(""), "P203", Error));
+    assert!(!has(&text("unique = [\"email\"]\n"), "P203", Error));
+    assert!(has(&text("unique = [[\"email\", \"userId\"]]\n"), "P203", Error), "only together");
+}
+
+#[test]
+fn help_names_what_is_to_be_changed() {
+    let help = |text: &str, code: &str| {
+        findings(text).into_iter().find(|finding| finding.code == code).map(|f| f.help).unwrap_or_default()
+    };
+    let sharded = by_status(", rps = 10", ", shard = { by = \"orderId\", count = 2 }");
+    assert!(help(&sharded, "P308").starts_with("raise shard.count, or declare expect.count"));
+    let coins = |pattern: &str| {
+        parts(&[
+            GSI1,
+            "[entity.Mint]\nattributes = { mint = \"id\", city = \"string\" }\nkey = [\"MINT#{mint}\", \"MINT\"]\n",
+            "[entity.Coin]\nattributes = { coinId = \"id\", mint = \"id\", year = \"int\", struckAt = \"timestamp?\" }\nkey = [\"COIN#{coinId}\", \"COIN\"]\nindex.GSI1 = { key = [\"MINT#{mint}\", \"{year:04}#{coinId}\"] }\n",
+            &format!("[pattern]\n{pattern}\n"),
+        ])
+    };
+    let one = help(&coins("coin = { in = [\"mint\", \"year\"], out = \"Coin\" }"), "P117");
+    assert!(one.contains("unique = [[\"mint\", \"year\"]] on Coin"), "{one}");
+    let one = help(&coins("coin = { in = [\"mint\"], out = \"Coin\" }"), "P117");
+    assert!(one.contains("unique = [\"mint\"] on Coin"), "{one}");
+    let optional = help(&coins("coins = { in = [\"mint\"], out = \"Coin*\", order = \"struckAt\" }"), "P224");
+    assert!(optional.contains("type = \"timestamp?\", precision"), "{optional}");
+}
+
+#[test]
+fn what_a_filter_tests_belongs_into_the_sort_key_of_the_entity_that_has_it() {
+    let trams = |rest: &str| {
+        parts(&[
+            "[entity.Depot]\nattributes = { depotId = \"id\" }\nkey = [\"DEPOT#{depotId}\", \"DEPOT\"]\n",
+            "[entity.Tram]\nattributes = { depotId = \"id\", tramId = \"id\", seats = \"int\" }\nkey = [\"DEPOT#{depotId}\", \"TRAM#{tramId}\"]\n",
+            &format!("[pattern]\nsome = {{ in = [\"depotId\"], out = [\"Depot\", \"Tram*\"], {rest} }}\n"),
+        ])
+    };
+    let text = trams("where = \"seats > 5\"");
+    let finding = findings(&text).into_iter().find(|finding| finding.code == "P113").unwrap();
+    assert!(finding.help.contains("put seats into the sort key of Tram"), "{finding:?}");
+}
+
+#[test]
+fn two_items_at_the_same_instant_need_another_identifier_in_the_key() {
+    let waiting = |key: &str, more: &str| {
+        parts(&[
+            "[entity.Event]\nattributes = { eventId = \"id\", venueId = \"id\" }\nkey = [\"EVENT#{eventId}\", \"EVENT\"]",
+            USER,
+            &format!(
+                "[entity.Waiting]\nattributes = {{ eventId = \"id\", userId = \"id\", venueId = \"id\", joinedAt = \"timestamp\" }}\nkey = [\"EVENT#{{eventId}}\", \"{key}\"]\n{more}"
+            ),
+            "[pattern]\nwaiting = { in = [\"eventId\"], out = \"Waiting*\" }",
+        ])
+    };
+    let text = waiting("WAIT#{joinedAt}", "");
+    assert!(has(&text, "P203", Warning));
+    let finding = findings(&text).into_iter().find(|finding| finding.code == "P203").unwrap();
+    assert!(finding.help.contains("\"WAIT#{joinedAt}#{userId}\""), "{}", finding.help);
+    assert!(finding.repair.is_some());
+    assert!(!has(&waiting("WAIT#{joinedAt}#{userId}", ""), "P203", Warning));
+    assert!(!has(&waiting("WAIT#{joinedAt}", "identity = [\"eventId\", \"joinedAt\"]"), "P203", Warning));
+}
+
+#[test]
+fn helps_propose_what_can_be_written() {
+    let order = |pattern: &str| {
+        let text = parts(&[
+            "[entity.Order]\nattributes = { userId = \"id\", orderId = \"ulid\", price = { type = \"int\", min = 0, max = 99 }, tags = \"list\" }\nidentity = [\"orderId\"]\nkey = [\"USER#{userId}\", \"{price:02}#{orderId}\"]",
+            &format!("[pattern]\nsome = {{ in = [\"userId\"], where = \"{pattern}\", out = \"Order*\" }}"),
+        ]);
+        findings(&text).into_iter().find(|f| f.code == "P113").map(|f| f.help).unwrap_or_default()
+    };
+    assert!(!order("price != 20").contains("range ="), "{}", order("price != 20"));
+    assert!(!order("contains(tags, 'x')").contains("sort key"), "{}", order("contains(tags, 'x')"));
+}
+
+#[test]
+fn an_item_has_every_attribute_once() {
+    let order = "[entity.Order]\nattributes = { orderId = \"ulid\", customerId = \"ulid\", status = \"A|B\" }\nkey = [\"ORDER#{orderId}\", \"ORDER\"]\n";
+    let indexed = |keys: &str, entry: &str| {
+        parts(&[
+            "[index.ByOther]\n",
+            &format!("keys = [{keys}]"),
+            order,
+            &format!("index.ByOther = {{ key = [{entry}] }}"),
+        ])
+    };
+    let own = indexed("\"status\", \"orderId\"", "\"STATUS#{status}\", \"{orderId}\"");
+    assert!(has(&own, "P222", Error));
+    assert!(!has(&own.replace("STATUS#{status}", "{status}"), "P222", Error));
+    let table = indexed("\"SK\", \"ISK\"", "\"CUSTOMER#{customerId}\", \"{orderId}\"");
+    assert!(has(&table, "P222", Error));
+    assert!(!has(&table.replace("CUSTOMER#{customerId}", "ORDER"), "P222", Error));
+    let typed = indexed("\"type\", \"ISK\"", "\"CUSTOMER#{customerId}\", \"{orderId}\"");
+    assert!(message_of(&typed, "P222").contains("the type attribute"));
 }

@@ -10,6 +10,7 @@ use partita_design::audit::recognise;
 use partita_design::generate::Generator;
 use partita_design::item::{Attributes, attributes};
 use partita_design::keys::keyspace::Keyspace;
+use partita_design::model::condition::Condition;
 use partita_design::model::{Entity, Pattern};
 use partita_design::plan::{Operation, SortCondition, Step, plan};
 use partita_design::template::{SHARD, Template};
@@ -33,11 +34,10 @@ fn wanted(pattern: &Pattern, caller: &Stored<'_>, one: &Stored<'_>) -> bool {
     let same = |input: &String| {
         one.entity.attribute(input).is_none() || one.texts.get(input) == caller.texts.get(input)
     };
-    let tests = pattern.filter.tests.iter();
+    let concerned =
+        |part: &&Condition| part.attributes().iter().any(|name| one.entity.attribute(name).is_some());
     pattern.inputs.iter().all(same)
-        && tests
-            .filter(|test| one.entity.attribute(test.attribute()).is_some())
-            .all(|test| test.holds(one.texts.get(test.attribute()).map(String::as_str)))
+        && pattern.filter.conjuncts().into_iter().filter(concerned).all(|part| part.holds(&one.texts))
 }
 
 /// The conditions of a request with the values that the caller knows.

@@ -4,13 +4,13 @@
 
 mod support;
 
-use partita_design::audit::attribution::{
-    ObservedRead, ObservedSort, attribute_read, attribute_write, request_shapes,
+use partita_design::audit::attribution::attribute_write;
+use partita_design::audit::observed_read::{
+    ObservedRead, ObservedSort, Proposal, RequestShape, attribute_read, attribute_scan, propose_pattern,
+    request_shapes,
 };
-use partita_design::audit::{
-    EntityWrite, ItemChange, Violation, WriteGrouping, check_item, check_request, check_update,
-};
-use partita_design::item::{Attributes, attributes};
+use partita_design::audit::{EntityWrite, ItemChange, Violation, check_item};
+use partita_design::item::{Attributes, Item, Value};
 use partita_design::{Model, generate};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn shop() -> Model {
     support::model(&std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap())
 }
 
-fn order() -> Attributes {
+fn order() -> Item {
     let (user, id) = ("01K6TH9480QZKHFWEAZCG61FZ7", "01K3ZYEJW856WCXCN1Z497PADR");
     let time = "2026-04-05T10:30:00Z";
     let pairs = [
@@ -35,16 +35,20 @@ fn order() -> Attributes {
         ("status", "PENDING".to_owned()),
         ("total", "10".to_owned()),
     ];
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let value = |(name, text): (&str, String)| {
+        let value = if name == "total" { Value::Number(text) } else { Value::String(text) };
+        (name.to_owned(), value)
+    };
+    pairs.into_iter().map(value).collect()
 }
 
 fn changed(name: &str, value: Option<&str>) -> Vec<Violation> {
-    let mut attributes = order();
-    attributes.remove(name);
+    let mut item = order();
+    item.remove(name);
     if let Some(value) = value {
-        attributes.insert(name.to_owned(), value.to_owned());
+        item.insert(name.to_owned(), Value::String(value.to_owned()));
     }
-    check_item(&shop(), &attributes)
+    check_item(&shop(), &item)
 }
 
 #[test]
@@ -56,34 +60,31 @@ fn items_are_checked_against_their_templates() {
     assert_eq!(rules(changed("PK", Some("CUSTOMER#1"))), ["key"]);
     assert_eq!(rules(changed("userId", Some("01K6TH9480QZKHFWEAZCG61FZ8"))), ["key"]);
     assert_eq!(rules(changed("GSI1PK", None)), ["index"]);
+    assert_eq!(rules(changed("status", Some("LOST"))), ["index", "index", "value"]);
     assert_eq!(rules(changed("GSI2SK", Some("2026-04-05T10:30:01Z#01K3ZYEJW856WCXCN1Z497PADR"))), ["index"]);
     assert!(changed("status", Some("PAID"))[0].message.contains("GSI2PK must be absent"));
-    let marker: Attributes = [("PK".to_owned(), "UNIQUE#User#email#a@b".to_owned())].into();
-    assert_eq!(check_item(&shop(), &marker), []);
-}
-
-#[test]
-fn an_update_that_omits_an_index_key_is_reported() {
-    let key: Attributes = order().into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect();
-    let with = |names: &[&str]| check_update(&shop(), &key, &names.iter().copied().collect::<BTreeSet<_>>());
-    let stale = with(&["status"]);
-    assert_eq!(stale.len(), 2);
-    assert!(stale[0].message.contains("status of Order changes, and GSI2PK"), "{}", stale[0].message);
-    assert_eq!(with(&["status", "GSI2PK", "GSI2SK"]), []);
-    assert_eq!(with(&["total"]), []);
+    let marker = |sort: &str| -> Item {
+        let keys = [("PK", "UNIQUE#User#email#a@b"), ("SK", sort)];
+        keys.map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).into()
+    };
+    assert_eq!(check_item(&shop(), &marker("UNIQUE#User#email#a@b")), []);
+    assert!(
+        check_item(&shop(), &marker("X"))[0].message.contains("all its keys must be UNIQUE#User#email#a@b")
+    );
+    assert_eq!(rules(changed("PK", Some("UNIQUE#Order#status#X"))), ["key"], "statuses are not unique");
 }
 
 #[test]
 fn generated_items_violate_no_rule() {
-    for entry in std::fs::read_dir(support::root().join("models")).unwrap() {
-        let path = entry.unwrap().path();
+    let folders = ["models", "crates/design/tests/good"].map(|folder| support::root().join(folder));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for path in entries.map(|entry| entry.unwrap().path()) {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
         let model = support::model(&std::fs::read_to_string(&path).unwrap());
         for made in generate::Generator::new(&model, 5, 150).items() {
-            let attributes = attributes(&made);
-            assert_eq!(check_item(&model, &attributes), [], "{}: {attributes:?}", path.display());
+            assert_eq!(check_item(&model, &made), [], "{}: {made:?}", path.display());
         }
     }
 }
@@ -92,86 +93,282 @@ fn generated_items_violate_no_rule() {
 fn requests_are_attributed_to_patterns() {
     let shapes = request_shapes(&shop());
     let user = "USER#01K6TH9480QZKHFWEAZCG61FZ7";
-    let read = |sort, forward, limited| ObservedRead {
+    let read = |sort, forward, limit| ObservedRead {
         query: true,
+        batch: false,
         index: None,
         partition: user,
         sort,
         forward,
-        limited,
+        limit,
     };
     assert_eq!(
-        attribute_read(&shapes, &read(ObservedSort::BeginsWith("ORDER#"), false, true)),
+        attribute_read(&shapes, &read(ObservedSort::BeginsWith("ORDER#"), false, Some(10))),
         Some("recentOrders")
     );
-    assert_eq!(attribute_read(&shapes, &read(ObservedSort::None, false, true)), Some("userWithOrders"));
+    assert_eq!(attribute_read(&shapes, &read(ObservedSort::None, false, Some(10))), Some("userWithOrders"));
     assert_eq!(
-        attribute_read(&shapes, &read(ObservedSort::Range("ORDER#2026-04"), true, false)),
+        attribute_read(
+            &shapes,
+            &read(ObservedSort::Range { from: Some("ORDER#2026-04"), to: Some("ORDER#~") }, true, None)
+        ),
         Some("ordersBetween")
     );
-    let get = ObservedRead { query: false, ..read(ObservedSort::Equals(user), true, false) };
+    let get = ObservedRead { query: false, ..read(ObservedSort::Equals(user), true, None) };
     assert_eq!(attribute_read(&shapes, &get), Some("userById"));
     let index = ObservedRead {
         index: Some("GSI2"),
         partition: "STATUS#PENDING#0",
-        ..read(ObservedSort::None, true, false)
+        ..read(ObservedSort::None, true, None)
     };
     assert_eq!(attribute_read(&shapes, &index), Some("pendingOrders"));
-    assert_eq!(attribute_read(&shapes, &read(ObservedSort::BeginsWith("INVOICE#"), true, false)), None);
+    assert_eq!(attribute_read(&shapes, &read(ObservedSort::BeginsWith("INVOICE#"), true, None)), None);
+    // A condition that selects nothing more does not change the pattern.
+    let between = |from, to| ObservedSort::Range { from: Some(from), to: Some(to) };
+    let attributed = |read: ObservedRead<'_>| attribute_read(&shapes, &read);
+    assert_eq!(attributed(read(between("ORDER#", "ORDER#~"), false, Some(10))), Some("recentOrders"));
+    assert_eq!(attributed(read(ObservedSort::BeginsWith("ORD"), false, Some(10))), Some("recentOrders"));
+    assert_eq!(attributed(read(ObservedSort::Equals(user), true, None)), Some("userById"));
+    let items = ObservedRead {
+        partition: "ORDER#01K3ZYEJW856WCXCN1Z497PADR",
+        ..read(ObservedSort::BeginsWith("ITEM#"), true, None)
+    };
+    assert_eq!(attributed(items), Some("orderItems"));
 }
 
 #[test]
-fn copies_and_unique_values_need_a_transaction() {
-    let text = std::fs::read_to_string(support::root().join("models/shop-pending-orders.toml")).unwrap();
-    let model = support::model(&text);
-    let set = |name: &str, attribute: &str| EntityWrite {
-        entity: model.entity(name).unwrap(),
-        attributes: Attributes::new(),
-        change: ItemChange::Update(BTreeSet::from([attribute.to_owned()])),
-    };
-    let alone = check_request(&model, &[set("Order", "status")], &[], WriteGrouping::Single);
-    assert!(alone[0].message.contains("without its copy OrderById"), "{}", alone[0].message);
-    let both = [set("Order", "status"), set("OrderById", "status")];
-    assert_eq!(check_request(&model, &both, &[], WriteGrouping::Transaction), []);
-    assert_eq!(check_request(&model, &both[..1], &[], WriteGrouping::Transaction)[0].rule, "copy");
-    assert_eq!(check_request(&model, &[set("Order", "note")], &[], WriteGrouping::Single), []);
-    let put = |name: &str, id: &str| EntityWrite {
-        entity: model.entity(name).unwrap(),
-        attributes: [("orderId".to_owned(), id.to_owned())].into(),
-        change: ItemChange::Put,
-    };
+fn a_read_of_more_than_a_pattern_declares_is_not_attributed_to_it() {
+    const TEXT: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+[entity.Order]
+attributes = { userId = "id", orderId = "id", status = "OPEN|DONE", at = "timestamp" }
+key = ["USER#{userId}", "ORDER#{status}#{at}#{orderId}"]
+[entity.Event]
+attributes = { userId = "id", at = "timestamp" }
+key = ["USER#{userId}", "EVENT#{at}"]
+[entity.Box]
+attributes = { boxId = "id", at = "timestamp" }
+key = ["BOX#{boxId}", "AT#{at}"]
+[pattern]
+events = { in = ["userId"], range = "at", out = "Event*" }
+open = { in = ["userId", "status"], range = "at", out = "Order*" }
+orders = { in = ["userId"], out = "Order*" }
+boxes = { in = ["boxId"], range = "at", out = "Box*" }
+"#;
+    let shapes = request_shapes(&support::model(TEXT));
+    let without_orders = TEXT.replace("orders = { in = [\"userId\"], out = \"Order*\" }\n", "");
+    let fewer_shapes = request_shapes(&support::model(&without_orders));
+    let attributed = |partition: &str, sort| attributed(&shapes, None, partition, sort);
+    let between = |from, to| ObservedSort::Range { from, to };
+    let of_user = |from, to| attributed("USER#u", between(from, to));
+    // Ranges of the caller, whatever the bounds.
+    assert_eq!(of_user(Some("EVENT#2026-01"), Some("EVENT#2026-02")), Some("events"));
+    assert_eq!(of_user(Some("EVENT#"), Some("EVENT#~")), Some("events"));
+    assert_eq!(of_user(Some("EVENT#2026"), Some("EVENT$")), Some("events"), "nothing is in between");
+    assert_eq!(of_user(None, Some("EVENT#2026")), Some("events"), "nothing is below");
+    assert_eq!(attributed("USER#u", ObservedSort::BeginsWith("EVENT#2026-04")), Some("events"));
+    assert_eq!(of_user(Some("ORDER#OPEN#2026"), Some("ORDER#OPEN#2027")), Some("open"));
+    assert_eq!(attributed("USER#u", ObservedSort::BeginsWith("ORDER#OPEN#2026")), Some("open"));
+    assert_eq!(of_user(Some("ORDER#"), Some("ORDER#~")), Some("orders"));
     assert_eq!(
-        check_request(&model, &[put("Order", "1"), put("OrderById", "1")], &[], WriteGrouping::Batch),
-        []
+        attributed("BOX#b", between(Some("AT#2026"), None)),
+        Some("boxes"),
+        "it is alone in its collection"
     );
-    assert_eq!(
-        check_request(&model, &[put("Order", "1"), put("OrderById", "2")], &[], WriteGrouping::Batch)[0].rule,
-        "copy"
-    );
-}
-
-#[test]
-fn unique_values_are_written_with_their_markers() {
-    let shop = shop();
-    let user = |keys: &[&str], change: ItemChange, grouping| {
-        let attributes = [("email".to_owned(), "a@b".to_owned())].into();
-        let written = [EntityWrite { entity: shop.entity("User").unwrap(), attributes, change }];
-        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        let found = check_request(&shop, &written, &keys, grouping);
-        found.iter().map(|violation| violation.rule).collect::<Vec<_>>()
-    };
-    let marker = ["USER#1", "UNIQUE#User#email#a@b"];
-    for grouping in [WriteGrouping::Batch, WriteGrouping::Transaction] {
-        assert_eq!(user(&marker[..1], ItemChange::Put, grouping), ["unique"]);
-        assert_eq!(user(&marker, ItemChange::Put, grouping), [""; 0]);
-        assert_eq!(user(&["USER#1", "EMAIL#a@b"], ItemChange::Put, grouping), [""; 0], "a custom marker");
+    assert_eq!(attributed("BOX#b", between(None, None)), Some("boxes"));
+    // They read orders, other states, or the user as well.
+    for (from, to) in [
+        (Some("EVENT#2026-01"), Some("ORDER#~")),
+        (Some("EVENT#2026-01"), None),
+        (Some("A"), Some("ZZZ")),
+        (None, None),
+        (Some("ORDER#OPEN#2026"), None),
+        (None, Some("ORDER#OPEN#2026")),
+        (Some("ORDER#"), Some("USER")),
+        (Some("ORDER#"), None),
+    ] {
+        assert_eq!(of_user(from, to), None, "{from:?} to {to:?}");
     }
-    assert_eq!(user(&marker, ItemChange::Put, WriteGrouping::Single), ["unique"]);
-    assert_eq!(user(&marker[..1], ItemChange::Delete, WriteGrouping::Single), ["unique"]);
-    assert_eq!(
-        user(&marker[..1], ItemChange::Update(BTreeSet::from(["name".to_owned()])), WriteGrouping::Single),
-        [""; 0]
+    let states = between(Some("ORDER#DONE#2026"), Some("ORDER#OPEN#2027"));
+    assert_eq!(attributed("USER#u", states), Some("orders"));
+    assert_eq!(self::attributed(&fewer_shapes, None, "USER#u", states), None, "it reads two states");
+}
+
+/// Returns the pattern of a read that takes no limit, in ascending order.
+fn attributed<'s>(
+    shapes: &'s [RequestShape],
+    index: Option<&str>,
+    partition: &str,
+    sort: ObservedSort<'_>,
+) -> Option<&'s str> {
+    let (query, batch, forward, limit) = (true, false, true, None);
+    attribute_read(shapes, &ObservedRead { query, batch, index, partition, sort, forward, limit })
+}
+
+#[test]
+fn bounds_and_listed_values_are_those_of_the_pattern() {
+    let text = support::with_table(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "PROFILE"]
+[entity.Event]
+attributes = { userId = "id", at = "timestamp", state = "A|B|C", level = "int" }
+key = ["USER#{userId}", "{at}"]
+index.GSI1 = { key = ["STATE#{state}#{level:02}", "{at}"] }
+[pattern]
+events = { in = ["userId"], range = "at", out = "Event*" }
+jobs = { where = "state in ('A', 'B') and level in (7, 8)", out = "Event*" }
+"#,
     );
+    let shapes = request_shapes(&support::model(&text));
+    let of_user = |sort| attributed(&shapes, None, "USER#u", sort);
+    let between = |from, to| ObservedSort::Range { from: Some(from), to: Some(to) };
+    assert_eq!(of_user(between("2026-01", "2026-02")), Some("events"));
+    assert_eq!(of_user(between("0", "A")), Some("events"));
+    assert_eq!(of_user(ObservedSort::BeginsWith("2026")), Some("events"));
+    assert_eq!(of_user(ObservedSort::Equals("2026-01-01T00:00:00Z")), Some("events"));
+    for sort in [
+        between("A", "Z"),
+        between("2026", "Z"),
+        ObservedSort::BeginsWith("P"),
+        ObservedSort::Equals("PROFILE"),
+        ObservedSort::None,
+    ] {
+        assert_eq!(of_user(sort), None, "{sort:?} returns the user");
+    }
+    let of_state = |key: &str| attributed(&shapes, Some("GSI1"), key, ObservedSort::None);
+    assert_eq!(of_state("STATE#A#07"), Some("jobs"));
+    assert_eq!([of_state("STATE#C#07"), of_state("STATE#A#09")], [None, None], "nobody asks for these");
+}
+
+/// What returns the same items is the same read.
+#[test]
+fn a_wider_read_that_returns_nothing_else_is_attributed() {
+    let text = support::with_table(
+        r#"
+[entity.Show]
+attributes = { showId = "id" }
+key = ["SHOW#{showId}", "META"]
+[entity.Seat]
+attributes = { showId = "id", row = { type = "int", min = 1, max = 200 }, part = "id" }
+key = ["SHOW#{showId}", "SEAT#R{row:03}#{part}"]
+[entity.Waiting]
+attributes = { showId = "id", part = "id" }
+key = ["SHOW#{showId}", "WAIT#{part}"]
+[pattern]
+seatMap = { in = ["showId"], out = ["Show", "Seat*"] }
+"#,
+    );
+    let model = support::model(&text);
+    let shapes = request_shapes(&model);
+    let of_show = |from, to| attributed(&shapes, None, "SHOW#s", ObservedSort::Range { from, to });
+    assert_eq!(of_show(Some("META"), Some("SEAT#~")), Some("seatMap"));
+    assert_eq!(of_show(Some("A"), Some("T")), Some("seatMap"));
+    assert_eq!(of_show(None, Some("T")), Some("seatMap"));
+    assert_eq!(attributed(&shapes, None, "SHOW#s", ObservedSort::BeginsWith("SEAT")), Some("seatMap"));
+    assert_eq!(attributed(&shapes, None, "SHOW#s", ObservedSort::Equals("META")), Some("seatMap"));
+    assert_eq!(of_show(Some("META"), Some("Z")), None, "it returns who waits");
+    assert_eq!(attributed(&shapes, None, "SHOW#s", ObservedSort::Equals("WAIT#p")), None);
+}
+
+#[test]
+fn an_undeclared_read_gets_the_line_to_paste() {
+    let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    let (user, time) = ("USER#01K6TH9480QZKHFWEAZCG61FZ7", "2026-04-05T10:30:00Z");
+    let one = format!("ORDER#{time}#01K3ZYEJW856WCXCN1Z497PADR");
+    let read = |sort| ObservedRead {
+        query: true,
+        batch: false,
+        index: None,
+        partition: user,
+        sort,
+        forward: true,
+        limit: None,
+    };
+    let cases = [
+        (ObservedRead { query: false, ..read(ObservedSort::Equals(&one)) }, "createdAt"),
+        (ObservedRead { forward: false, limit: Some(5), ..read(ObservedSort::None) }, "limit = 5"),
+        (
+            read(ObservedSort::Range { from: Some("ORDER#2026-01"), to: Some("ORDER#2026-02") }),
+            "range = \"createdAt\"",
+        ),
+        (ObservedRead { index: Some("GSI1"), partition: &one[..6], ..read(ObservedSort::None) }, "none"),
+    ];
+    let line = |read: &ObservedRead<'_>| match propose_pattern(&shop(), read)? {
+        Proposal::Line(line) => Some(line),
+        Proposal::OtherRequest(request) => panic!("{request}"),
+    };
+    let lines: Vec<Option<String>> = cases.iter().map(|(read, _)| line(read)).collect();
+    assert_eq!(lines[3], None);
+    for (line, (read, contained)) in lines.iter().flatten().zip(&cases) {
+        assert!(line.contains(contained), "{line}");
+        let model = support::model(&text.replace("[write]", &format!("{line}\n[write]")));
+        let attributed = attribute_read(&request_shapes(&model), read).map(str::to_owned);
+        assert!(attributed.is_some(), "{line} does not declare {read:?}");
+    }
+    assert_eq!(attribute_scan(&shop(), None), None);
+    let scan = "report = { out = \"Order*\", request = { scan = true } }\n[write]";
+    assert_eq!(attribute_scan(&support::model(&text.replace("[write]", scan)), None), Some("report"));
+}
+
+/// A line that would not admit the read is not proposed.
+#[test]
+fn an_undeclared_read_of_a_declared_item_names_the_request_of_its_pattern() {
+    let text = |pattern: &str| {
+        support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[entity.Gym]\nattributes = {{ gymId = \"id\" }}\nkey = [\"GYM#{{gymId}}\", \"GYM\"]\n\
+             index.GSI1 = {{ key = [\"GYM#{{gymId}}\", \"GYM\"] }}\n[pattern]\n{pattern}"
+        ))
+    };
+    let on_index = ObservedRead {
+        query: true,
+        batch: false,
+        index: Some("GSI1"),
+        partition: "GYM#g1",
+        sort: ObservedSort::BeginsWith("GY"),
+        forward: true,
+        limit: None,
+    };
+    for (pattern, start) in [
+        ("gym = { in = [\"gymId\"], out = \"Gym\" }", "pattern gym asks for the same items and is sent as "),
+        ("", "add gymByGymId = { in = [\"gymId\"], out = \"Gym\" } to [pattern], which is sent as "),
+    ] {
+        let request = format!("{start}GetItem on the table, PK = \"GYM#{{gymId}}\" and SK = \"GYM\"");
+        let model = support::model(&text(pattern));
+        assert_eq!(propose_pattern(&model, &on_index), Some(Proposal::OtherRequest(request)));
+        // In the table it is another way to write the same read.
+        let in_table = ObservedRead { index: None, ..on_index.clone() };
+        let expected = (!pattern.is_empty()).then_some("gym");
+        assert_eq!(attribute_read(&request_shapes(&model), &in_table), expected);
+    }
+}
+
+/// A batch of articles belongs to the pattern that follows favourites to them, a single one to the pattern that reads one.
+#[test]
+fn what_a_relationship_leads_to_is_attributed_to_the_pattern_that_follows_it() {
+    let text = std::fs::read_to_string(support::root().join("models/content-management.toml")).unwrap();
+    let shapes = request_shapes(&support::model(&text));
+    let get = |batch| ObservedRead {
+        query: false,
+        batch,
+        index: None,
+        partition: "ARTICLE#a1",
+        sort: ObservedSort::Equals("METADATA"),
+        forward: true,
+        limit: None,
+    };
+    assert_eq!(attribute_read(&shapes, &get(true)), Some("favoriteArticles"));
+    assert_eq!(attribute_read(&shapes, &get(false)), Some("articleById"));
 }
 
 #[test]
@@ -192,4 +389,8 @@ fn writes_are_attributed_to_declared_writes() {
     assert_eq!(attribute_write(&shop, &order, true), Some("placeOrder"));
     assert_eq!(attribute_write(&shop, &order, false), None);
     assert_eq!(attribute_write(&shop, &[done("Order", ItemChange::Delete)], false), None);
+    // The marker of a new user's email makes it a transaction.
+    let user = [done("User", ItemChange::Put)];
+    assert_eq!(attribute_write(&shop, &user, true), attribute_write(&shop, &user, false));
+    assert_eq!(attribute_write(&shop, &user, true), Some("register"));
 }

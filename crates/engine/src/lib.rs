@@ -57,6 +57,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream::stream_options::StreamOptions;
+pub use write::judge::{JudgedWrite, WriteJudge};
 
 /// The database: a store, and the catalog of its tables.
 pub struct Engine<S> {
@@ -72,6 +73,8 @@ pub struct Engine<S> {
     endpoint: OnceLock<String>,
     /// The buckets of exports, imports and bulk operations, if there are any.
     buckets: OnceLock<Arc<dyn Buckets>>,
+    /// Who may refuse writes, if anyone.
+    judge: OnceLock<Arc<dyn WriteJudge>>,
     /// Whether exports, imports and bulk operations were stopped; they resume after a restart.
     exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
@@ -105,6 +108,7 @@ impl<S: Store> Engine<S> {
             region: region.to_owned(),
             endpoint: OnceLock::new(),
             buckets: OnceLock::new(),
+            judge: OnceLock::new(),
             exchanges_stopped: AtomicBool::new(false),
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
@@ -148,6 +152,11 @@ impl<S: Store> Engine<S> {
     /// Sets the buckets of exports, imports and bulk operations.
     pub fn set_buckets(&self, buckets: Arc<dyn Buckets>) {
         let _ = self.buckets.set(buckets);
+    }
+
+    /// Sets the judge that may refuse writes.
+    pub fn set_judge(&self, judge: Arc<dyn WriteJudge>) {
+        let _ = self.judge.set(judge);
     }
 
     /// Stops waiting for buckets; exports, imports and bulk operations resume after a restart.

@@ -18,4 +18,5 @@ mod slow_buckets;
 mod statements;
 mod streams;
 mod support;
+mod verdicts;
 mod verify;

@@ -3,6 +3,7 @@
 pub mod memory_size;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use partita_design::model::ReadRule;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -107,6 +108,14 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
     pub model_mode: ModelMode,
 
+    /// What happens to a read that no pattern of the model declares: a line in the log, or a ValidationException
+    #[arg(long, value_enum, value_name = "MODE", requires = "model")]
+    pub model_reads: Option<ModelMode>,
+
+    /// Append every request to this file, one JSON line each, for `partita model import`
+    #[arg(long, value_name = "FILE", env = "PARTITA_LOG_REQUESTS")]
+    pub log_requests: Option<PathBuf>,
+
     /// How long streams keep their records: a number and s, m, h or d
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration, env = "PARTITA_STREAM_RETENTION")]
     pub stream_retention: Duration,
@@ -162,6 +171,21 @@ pub enum DurabilityLevel {
 pub enum ModelMode {
     Warn,
     Enforce,
+}
+
+impl ModelMode {
+    pub fn name(self) -> &'static str {
+        ReadRule::from(self).name()
+    }
+}
+
+impl From<ModelMode> for ReadRule {
+    fn from(mode: ModelMode) -> ReadRule {
+        match mode {
+            ModelMode::Warn => ReadRule::Warn,
+            ModelMode::Enforce => ReadRule::Enforce,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -2,6 +2,9 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+#[macro_use]
+mod output;
+
 mod allocator;
 mod arguments;
 mod client;

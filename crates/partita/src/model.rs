@@ -7,17 +7,25 @@ pub mod arguments;
 mod attach;
 mod audit;
 mod check;
+mod copy;
 mod cost;
 mod diff;
 mod explain;
 mod explain_code;
+mod export;
 mod file;
-mod import_export;
+mod growth;
+mod import;
 mod infer;
-mod item_json;
 mod items;
+mod keys;
+mod lsp;
 mod migrate;
+mod questions;
+mod relations;
 mod seed;
+mod table_check;
+mod try_design;
 
 use arguments::{Model, Task};
 use std::process::ExitCode;
@@ -40,17 +48,25 @@ pub fn run(command: Model) -> ExitCode {
         Task::Explain(arguments) => explain::run(&arguments),
         Task::ExplainCode(arguments) => explain_code::run(&arguments),
         Task::Cost(arguments) => cost::run(&arguments),
+        Task::Growth(arguments) => growth::run(&arguments),
+        Task::Keys(arguments) => keys::run(&arguments),
         Task::Diff(arguments) => diff::run(&arguments),
-        Task::Migrate(arguments) => migrate::run(&arguments),
+        Task::Migrate(arguments) => migrate::migrate(&arguments),
+        Task::Consolidate(arguments) => migrate::consolidate(&arguments),
+        Task::Split(arguments) => migrate::split(&arguments),
         Task::Audit(arguments) => audit::run(&arguments),
         Task::Attach(arguments) => attach::attach(&arguments),
         Task::Detach(arguments) => attach::detach(&arguments),
         Task::Watch(arguments) => attach::watch(&arguments),
         Task::Seed(arguments) => seed::run(&arguments),
+        Task::Try(arguments) => try_design::run(&arguments),
         Task::Infer(arguments) => infer::run(&arguments),
-        Task::Import(arguments) => import_export::import(&arguments),
-        Task::Export(arguments) => import_export::export(&arguments),
-        Task::Schema => import_export::schema(),
+        Task::Copy(arguments) => copy::run(&arguments),
+        Task::Relations(arguments) => relations::run(&arguments),
+        Task::Import(arguments) => import::run(&arguments),
+        Task::Export(arguments) => export::run(&arguments),
+        Task::Lsp => lsp::run(),
+        Task::Schema => export::schema(),
     };
     ExitCode::from(outcome.unwrap_or_else(|message| {
         eprintln!("partita: {}", message.trim_end());

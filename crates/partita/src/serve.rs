@@ -5,21 +5,25 @@ mod host_resources;
 mod watchdog;
 
 use crate::arguments::{DurabilityLevel, ModelMode, Serve};
+use crate::transfer::private_file;
 use crate::{allocator, secrets};
 use partita_auth::{Authentication, Credential, Verifier};
-use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::stream::stream_options::StreamOptions;
+use partita_engine::{Engine, WriteJudge};
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
-use partita_server::{AllowedHosts, Budget, HostPolicy, ListenOptions, Server, Verification, tls};
+use partita_server::{
+    AllowedHosts, Budget, HostPolicy, ListenOptions, RequestLog, Server, Verification, tls,
+};
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,17 +135,28 @@ fn pipeline<S: Store>(
             (Authentication::Unverified, HostPolicy::Unverified(allowed))
         }
     };
+    let models = Arc::new(models(arguments)?);
+    engine.set_judge(Arc::clone(&models) as Arc<dyn WriteJudge>);
     Ok(Pipeline {
         engine,
         authentication,
         host_policy,
         clock: Clock::System,
         region: arguments.region.clone(),
-        models: Arc::new(models(arguments)?),
+        models,
+        request_log: arguments.log_requests.as_deref().map(request_log).transpose()?,
         verification: Verification::default(),
         budget: Budget::new(usize::try_from(budget)?, allocator::release_memory),
         slow_client_credit: arguments.client_patience,
     })
+}
+
+/// The log of requests, which the server appends to.
+fn request_log(path: &Path) -> Result<RequestLog, String> {
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    let mut file = private_file::open(path).map_err(failed)?;
+    file.seek(SeekFrom::End(0)).map_err(failed)?;
+    RequestLog::start(BufWriter::new(file)).map_err(failed)
 }
 
 fn listen_options(arguments: &Serve, budget: u64) -> Result<ListenOptions<'_>, Box<dyn Error>> {
@@ -156,16 +171,24 @@ fn listen_options(arguments: &Serve, budget: u64) -> Result<ListenOptions<'_>, B
     Ok(ListenOptions { host: &arguments.host, port: arguments.port, tls, threads, connections })
 }
 
-/// The models that are attached at startup.
+/// The folder within the data folder in which attached models are kept.
+pub const MODELS_FOLDER: &str = "models";
+
+/// The models that are attached at startup: those that were attached before, and in their place those that the command names.
 fn models(arguments: &Serve) -> Result<Models, Box<dyn Error>> {
     let mode = match arguments.model_mode {
         ModelMode::Warn => Mode::Warn,
         ModelMode::Enforce => Mode::Enforce,
     };
-    let models = Models::default();
+    let kept = || Models::kept_in(arguments.data.join(MODELS_FOLDER));
+    let models = if arguments.in_memory { Models::default() } else { kept()? };
     for path in &arguments.model {
-        let watch = ModelWatch::new(crate::model::load(path)?, mode);
-        models.attach(watch).map_err(|exception| exception.message)?;
+        let watch = ModelWatch::new(crate::model::load(path)?, mode)
+            .with_reads(arguments.model_reads.map(Into::into));
+        let table = watch.table().to_owned();
+        for lowered in models.attach(watch, true).map_err(|exception| exception.message)? {
+            tracing::warn!(table, "{} lowers the model that was attached: {lowered}", path.display());
+        }
     }
     Ok(models)
 }

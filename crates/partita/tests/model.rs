@@ -4,7 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::{BufRead, BufReader};
+mod support;
+
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -65,6 +66,24 @@ fn plans_are_explained() {
 #[test]
 fn cost_is_computed_from_dated_prices() {
     golden("cost", 0, &["cost", "models/shop-orders.toml"]);
+}
+
+#[test]
+fn growth_shows_every_month_and_what_breaks() {
+    golden("growth", 0, &["growth", "crates/partita/tests/golden/growing.toml"]);
+    let (_, out, _) = partita(&["growth", "crates/partita/tests/golden/growing.toml", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["months"].as_array().unwrap().len(), 13);
+    assert_eq!(document["breaks"][0]["limit"], "1 MB page");
+}
+
+#[test]
+fn every_partition_key_has_a_card() {
+    golden("keys", 0, &["keys", "models/shop-orders.toml"]);
+    let (_, out, _) = partita(&["keys", "models/shop-orders.toml", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["keys"][0]["verdict"], "excellent");
+    assert_eq!(document["keys"][0]["values"]["basis"], "derived");
 }
 
 #[test]
@@ -135,30 +154,86 @@ fn models_are_exported_to_other_tools_and_imported_again() {
 }
 
 #[test]
-fn a_live_table_is_seeded_and_inferred() {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_partita"))
-        .args(["serve", "--in-memory", "--port", "0"])
-        .stdout(Stdio::piped())
-        .spawn()
+fn questions_are_printed_and_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let row = |number: u32| {
+        format!(
+            "{{\"PK\":{{\"S\":\"zz|{number}a\"}},\"SK\":{{\"S\":\"INFO\"}},\"note\":{{\"S\":\"a b\"}}}}\n"
+        )
+    };
+    std::fs::write(path("items"), (0..9).map(row).collect::<String>()).unwrap();
+    let (code, out, _) = partita(&["infer", &path("items"), "--questions", "json"]);
+    assert_eq!(code, 0, "{out}");
+    let questions: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let ids: Vec<&str> =
+        questions.as_array().unwrap().iter().map(|question| question["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["entity.Zz.name", "pattern.zzByZzId.rps"]);
+    std::fs::write(path("answers"), "{\"entity.Zz.name\": \"Device\", \"pattern.zzByZzId.rps\": \"7\"}")
         .unwrap();
-    let mut line = String::new();
-    // Stays open: the server prints more later.
-    let mut greeting = BufReader::new(server.stdout.take().unwrap());
-    greeting.read_line(&mut line).unwrap();
-    let endpoint = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
-    let filled = partita(&["seed", "models/shop-orders.toml", "--items", "700", "--endpoint", &endpoint]);
-    let understood = partita(&["infer", "--endpoint", &endpoint, "--table", "Shop"]);
-    server.kill().unwrap();
-    server.wait().unwrap();
-    assert_eq!(filled.0, 0, "{}", filled.2);
-    assert!(filled.1.contains("items in table Shop"), "{}", filled.1);
-    assert!(
-        understood.1.contains("key = [\"USER#{userId}\", \"ORDER#{createdAt}#{orderId}\"]"),
-        "{}{}",
-        understood.1,
-        understood.2
-    );
-    assert!(understood.1.contains("when = \"status == 'PENDING'\""), "{}", understood.1);
+    let (code, out, err) = partita(&["infer", &path("items"), "--answers", &path("answers")]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("[entity.Device]") && out.contains("rps = 7"), "{out}");
+    std::fs::write(path("model"), &out).unwrap();
+    let (code, out, _) = partita(&["audit", &path("model"), &path("items")]);
+    assert_eq!((code, out.as_str()), (0, "9 items read, 0 violations\n"));
+    std::fs::write(path("answers"), "{\"entity.Zy.name\": \"Device\"}").unwrap();
+    let (code, _, err) = partita(&["infer", &path("items"), "--answers", &path("answers")]);
+    assert!(code == 2 && err.contains("did you mean entity.Zz.name?"), "{err}");
+    let (code, _, err) = partita(&["infer", &path("items"), "--ask"]);
+    assert!(code == 2 && err.contains("--ask needs a terminal"), "{err}");
+}
+
+#[test]
+fn several_tables_of_a_workbench_file_are_several_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let table = |name: &str| {
+        serde_json::json!({
+            "TableName": name,
+            "KeyAttributes": { "PartitionKey": { "AttributeName": "PK", "AttributeType": "S" } },
+            "TableData": [{ "PK": { "S": "x#1" } }],
+        })
+    };
+    let file = serde_json::json!({ "DataModel": [table("One"), table("Two")] });
+    std::fs::write(path("file"), file.to_string()).unwrap();
+    let (code, _, err) = partita(&["import", "--from", "workbench", &path("file")]);
+    assert!(code == 2 && err.contains("One, Two"), "{err}");
+    let (code, out, _) = partita(&["import", "--from", "workbench", "--table", "Two", &path("file")]);
+    assert!(code == 0 && out.contains("name = \"Two\""), "{out}");
+    let (code, _, err) = partita(&["import", "--from", "workbench", "--out", &path("models"), &path("file")]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, _) = partita(&["check", &path("models/One.toml"), &path("models/Two.toml")]);
+    assert!(code < 2, "{out}");
+}
+
+#[test]
+fn a_live_table_is_seeded_and_inferred() {
+    let server = support::Server::start(&[]);
+    let filled = server.model(0, &["seed", "models/shop-orders.toml", "--items", "700"]);
+    let understood = server.model(0, &["infer", "--table", "Shop"]);
+    assert!(filled.contains("items in table Shop"), "{filled}");
+    let key = "key = [\"USER#{userId}\", \"ORDER#{createdAt}#{orderId}\"]";
+    assert!(understood.contains(key), "{understood}");
+    assert!(understood.contains("when = \"status == 'PENDING'\""), "{understood}");
+}
+
+#[test]
+fn a_seeded_table_lets_its_items_expire_as_the_model_says() {
+    let server = support::Server::start(&[]);
+    server.model(0, &["seed", "crates/design/tests/good/sessions.toml", "--items", "50"]);
+    let text = std::fs::read_to_string(root().join("crates/design/tests/good/sessions.toml")).unwrap();
+    let quoted = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split('"').nth(1).unwrap().to_owned()
+    };
+    let table = serde_json::json!({ "TableName": quoted("name") });
+    let (_, answer) = server.call("DescribeTimeToLive", &table);
+    assert_eq!(answer["TimeToLiveDescription"]["AttributeName"], quoted("ttl"), "{answer}");
+    let (_, answer) = server.call("Scan", &table);
+    let items = answer["Items"].as_array().unwrap().iter();
+    let times = items.filter_map(|item| item.get(quoted("ttl"))?["N"].as_str()?.parse::<u64>().ok());
+    assert!(times.clone().count() > 0 && times.into_iter().all(|time| time > 2_000_000_000), "{answer}");
 }
 
 /// Runs every `console` block of the document and checks every `toml` block as a model.
@@ -199,4 +274,61 @@ fn the_examples_in_the_model_documentation_work() {
         }
     }
     assert!(run >= 10);
+}
+
+#[test]
+fn a_design_is_tried_before_there_is_an_application() {
+    let (code, out, err) = partita(&["try", "models/shop-orders.toml", "--items", "300"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let line = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    let words = |name: &str| line(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words("userById ")[1..7], ["1", "1", "1", "1", "0.5", "0.5"], "{out}");
+    assert_eq!(words("orderById ")[3..5], ["2", "2"], "{out}");
+    // What is predicted is for the items that were seeded.
+    assert_eq!(words("pendingOrders ")[1], words("pendingOrders ")[2], "{out}");
+    assert!(out.contains(" expected items; predictions are for those seeded"), "{out}");
+    assert!(out.contains("EntityType=User") && !out.contains("did not return"), "{out}");
+    assert_eq!(words("userWithOrders ")[5], words("userWithOrders ")[6], "{out}");
+    assert!(out.contains("bytes of the declared 1024: no text of it can be extended"), "{out}");
+}
+
+#[test]
+fn a_trial_does_not_take_the_settings_of_another_server() {
+    let output = Command::new(env!("CARGO_BIN_EXE_partita"))
+        .args(["model", "try", "models/shop-orders.toml", "--items", "50"])
+        .current_dir(root())
+        .env_remove("PARTITA_ENDPOINT")
+        .env("PARTITA_DATA", "/does/not/exist")
+        .env("PARTITA_PORT", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_declared_mix_is_driven_and_the_hottest_key_named() {
+    let rate = ["--rate", "declared", "--scale", "0.1", "--for", "2s", "--items", "300"];
+    let (code, out, err) = partita(&[&["try", "models/shop-orders.toml"], rate.as_slice()].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("done/s") && out.contains("times the declared rates"), "{out}");
+    assert!(!out.contains("failed"), "{out}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_command_in_silence() {
+    for arguments in
+        [&["explain-code"][..], &["explain", "models/shop-orders.toml"], &["seed", "models/shop-orders.toml"]]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_partita"));
+        command
+            .arg("model")
+            .args(arguments)
+            .current_dir(root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(141), &b""[..]), "{arguments:?}");
+    }
 }

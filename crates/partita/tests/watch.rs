@@ -2,91 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
+use support::Server;
 
-struct Server {
-    process: Child,
-    address: String,
-    _greeting: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Server {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_partita"))
-            .args(["serve", "--in-memory", "--port", "0"])
-            .args(arguments)
-            .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.."))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut greeting = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        greeting.read_line(&mut line).unwrap();
-        let address = line.split_whitespace().find_map(|word| word.split_once("://")).unwrap().1.to_owned();
-        Server { process, address, _greeting: greeting }
-    }
-
-    fn seed(&self) {
-        self.model(0, &["seed", "models/shop-orders.toml", "--items", "300"]);
-    }
-
-    /// Runs `partita model …` against this server, and returns its output.
-    fn model(&self, code: i32, arguments: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_partita"))
-            .arg("model")
-            .args(arguments)
-            .args(["--endpoint", &format!("http://{}", self.address)])
-            .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.."))
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
-        text
-    }
-
-    /// Sends a request, and returns status and body.
-    fn send(&self, head: &str, body: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let address = &self.address;
-        let length = body.len();
-        write!(
-            stream,
-            "{head}Host: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = answer.split_once("\r\n\r\n").unwrap().1;
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
-    }
-
-    fn call(&self, operation: &str, body: &Value) -> (u16, Value) {
-        let head = format!(
-            "POST / HTTP/1.1\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n\
-             X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 \
-             Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0\r\n"
-        );
-        self.send(&head, &body.to_string())
-    }
-
-    fn statistics(&self) -> Value {
-        let (status, statistics) = self.send("GET /_partita/model?table=Shop HTTP/1.1\r\n", "");
-        assert_eq!(status, 200, "{statistics}");
-        statistics
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
+fn statistics(server: &Server) -> Value {
+    let (status, statistics) = server.send("GET /_partita/model?table=Shop HTTP/1.1\r\n", "");
+    assert_eq!(status, 200, "{statistics}");
+    statistics
 }
 
 const USER: &str = "USER#01K6TH9480QZKHFWEAZCG61FZ7";
@@ -101,6 +27,18 @@ fn ship(with_keys: bool) -> Value {
     json!({
         "TableName": "Shop", "Key": { "PK": { "S": USER }, "SK": { "S": ORDER } }, "UpdateExpression": expression,
         "ExpressionAttributeNames": { "#s": "status" }, "ExpressionAttributeValues": { ":s": { "S": "SHIPPED" } },
+    })
+}
+
+/// A pending order of [`USER`].
+fn pending_order() -> Value {
+    let id = "01K3ZYEJW856WCXCN1Z497PADR";
+    json!({
+        "EntityType": { "S": "Order" }, "PK": { "S": USER }, "SK": { "S": ORDER }, "orderId": { "S": id },
+        "userId": { "S": &USER[5..] }, "createdAt": { "S": "2026-04-05T10:30:00Z" }, "status": { "S": "PENDING" },
+        "total": { "N": "10" },
+        "GSI1PK": { "S": format!("ORDER#{id}") }, "GSI1SK": { "S": format!("ORDER#{id}") },
+        "GSI2PK": { "S": "STATUS#PENDING#0" }, "GSI2SK": { "S": format!("2026-04-05T10:30:00Z#{id}") },
     })
 }
 
@@ -120,21 +58,39 @@ fn an_enforced_model_refuses_what_breaks_it() {
     );
     let (status, answer) = server.call("UpdateItem", &ship(false));
     assert_eq!(status, 400);
-    assert!(answer["message"].as_str().unwrap().contains("the index would be stale"), "{answer}");
-    assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
-    let user = json!({ "PK": { "S": USER }, "SK": { "S": USER }, "EntityType": { "S": "User" }, "email": { "S": "a@b" } });
-    let marker = json!({ "PK": { "S": "UNIQUE#User#email#a@b" }, "SK": { "S": "UNIQUE#User#email#a@b" } });
-    let put = |items: &[&Value]| {
-        let puts: Vec<Value> = items.iter().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
-        server.call("BatchWriteItem", &json!({ "RequestItems": { "Shop": puts } }))
-    };
-    let (status, answer) = put(&[&user]);
+    assert!(answer["message"].as_str().unwrap().contains("type rule is broken"), "an upsert: {answer}");
+    let order = json!({ "TableName": "Shop", "Item": pending_order() });
+    let (status, answer) = server.call("PutItem", &order);
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = server.call("UpdateItem", &ship(false));
     assert_eq!(status, 400);
+    assert!(answer["message"].as_str().unwrap().contains("GSI2PK must be absent"), "{answer}");
+    let (status, answer) = server.call("UpdateItem", &ship(true));
+    assert_eq!(status, 200, "{answer}");
+    let user = json!({
+        "PK": { "S": "USER#01K6TH9480QZKHFWEAZCG61FZ8" }, "SK": { "S": "USER#01K6TH9480QZKHFWEAZCG61FZ8" },
+        "EntityType": { "S": "User" }, "userId": { "S": "01K6TH9480QZKHFWEAZCG61FZ8" }, "name": { "S": "A" },
+        "email": { "S": "a@b" }, "version": { "N": "1" },
+    });
+    let marker = json!({ "PK": { "S": "UNIQUE#User#email#a@b" }, "SK": { "S": "UNIQUE#User#email#a@b" } });
+    let puts: Vec<Value> =
+        [&user, &marker].iter().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
+    let (status, answer) = server.call("BatchWriteItem", &json!({ "RequestItems": { "Shop": puts } }));
+    assert_eq!(status, 400, "a batch is not atomic");
+    assert!(answer["message"].as_str().unwrap().contains("unique rule is broken"), "{answer}");
+    let together = |items: &[&Value]| {
+        let puts: Vec<Value> =
+            items.iter().map(|item| json!({ "Put": { "TableName": "Shop", "Item": item } })).collect();
+        server.call("TransactWriteItems", &json!({ "TransactItems": puts }))
+    };
+    let (status, answer) = together(&[&user]);
+    assert_eq!((status, &answer["CancellationReasons"][0]["Code"]), (400, &json!("ValidationError")));
     assert!(
-        answer["message"].as_str().unwrap().contains("unique rule is broken: email of User is unique"),
-        "{answer}"
+        answer["CancellationReasons"][0]["Message"].as_str().unwrap().contains("User#email#a@b is unique")
     );
-    assert_eq!(put(&[&user, &marker]).0, 200);
+    assert_eq!(together(&[&user, &marker]).0, 200);
+    let writes = statistics(&server)["writes"].clone();
+    assert!(writes.to_string().contains("register"), "{writes}");
 }
 
 #[test]
@@ -150,22 +106,24 @@ fn statements_are_checked_against_a_model_too() {
     let both = |operation: &str, member: &str, statement: &str| {
         server.call(operation, &json!({ member: [{ "Statement": statement }] }))
     };
-    for (refused, text) in [(insert, "is not a key of User"), (stale.as_str(), "the index would be stale")] {
-        for (status, answer) in [
-            run(refused),
-            both("BatchExecuteStatement", "Statements", refused),
-            both("ExecuteTransaction", "TransactStatements", refused),
-        ] {
-            assert_eq!(status, 400, "{answer}");
-            assert!(answer["message"].as_str().unwrap().contains(text), "{answer}");
-        }
+    let order = json!({ "TableName": "Shop", "Item": pending_order() });
+    assert_eq!(server.call("PutItem", &order).0, 200);
+    for (refused, text) in [(insert, "is not a key of User"), (stale.as_str(), "GSI2PK must be absent")] {
+        let (status, answer) = run(refused);
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer["message"].as_str().unwrap().contains(text), "{answer}");
+        let (status, answer) = both("BatchExecuteStatement", "Statements", refused);
+        assert_eq!(status, 200, "each statement has its own error: {answer}");
+        assert!(answer["Responses"][0]["Error"]["Message"].as_str().unwrap().contains(text), "{answer}");
+        let (status, answer) = both("ExecuteTransaction", "TransactStatements", refused);
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer["CancellationReasons"][0]["Message"].as_str().unwrap().contains(text), "{answer}");
     }
-    // The model accepts it, but there is no such order to update.
-    let (_, answer) = run(&current);
-    assert!(answer["__type"].as_str().unwrap().ends_with("ConditionalCheckFailedException"), "{answer}");
+    let (status, answer) = run(&current);
+    assert_eq!(status, 200, "{answer}");
     let (status, answer) = run(&format!(r#"SELECT * FROM "Shop" WHERE PK = '{USER}'"#));
     assert_eq!((status, answer.get("ConsumedCapacity")), (200, None));
-    assert!(server.statistics().to_string().contains("SELECT table"));
+    assert_eq!(statistics(&server)["patterns"][0]["pattern"], "userWithOrders");
 }
 
 #[test]
@@ -182,7 +140,7 @@ fn a_watched_table_names_its_patterns() {
     assert_eq!(server.call("Query", &query("ORDER#")).0, 200);
     assert_eq!(server.call("Query", &query("INVOICE#")).0, 200);
     assert_eq!(server.call("Scan", &json!({ "TableName": "Shop" })).0, 200);
-    let statistics = server.statistics();
+    let statistics = statistics(&server);
     assert_eq!(statistics["patterns"][0]["pattern"], "recentOrders");
     assert_eq!(statistics["patterns"][0]["units"], 0.5);
     assert!(statistics["patterns"][0]["p99Microseconds"].as_u64().unwrap() > 0);
@@ -233,18 +191,19 @@ fn several_keys_at_once_and_transactions_are_attributed() {
     let order = json!({
         "EntityType": { "S": "Order" }, "PK": { "S": USER }, "SK": { "S": ORDER }, "orderId": { "S": id },
         "userId": { "S": &USER[5..] }, "createdAt": { "S": "2026-04-05T10:30:00Z" }, "status": { "S": "PAID" },
+        "total": { "N": "10" },
         "GSI1PK": { "S": format!("ORDER#{id}") }, "GSI1SK": { "S": format!("ORDER#{id}") },
     });
     let line = json!({
         "EntityType": { "S": "OrderItem" }, "PK": { "S": format!("ORDER#{id}") }, "SK": { "S": "ITEM#1" },
-        "orderId": { "S": id }, "itemId": { "S": "1" },
+        "orderId": { "S": id }, "itemId": { "S": "1" }, "product": { "S": "tea" }, "quantity": { "N": "1" },
     });
     let puts: Vec<Value> =
         [order, line].iter().map(|item| json!({ "Put": { "TableName": "Shop", "Item": item } })).collect();
     let (status, answer) = server.call("TransactWriteItems", &json!({ "TransactItems": puts }));
     assert_eq!(status, 200, "{answer}");
     assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
-    let statistics = server.statistics();
+    let statistics = statistics(&server);
     let of = |list: &str, label: &str, name: &str| {
         let found = statistics[list].as_array().unwrap().iter().find(|one| one[label] == name);
         found.unwrap_or_else(|| panic!("{name}: {statistics}")).clone()
@@ -265,16 +224,28 @@ fn several_keys_at_once_and_transactions_are_attributed() {
 fn models_are_attached_and_detached_while_the_server_runs() {
     let server = Server::start(&["--model", "models/blog.toml", "--model", "models/task-manager.toml"]);
     server.seed();
-    assert_eq!(server.call("PutItem", &wrong()).0, 200);
+    // What changes nothing is not judged.
+    let put_wrong = |note: &str| {
+        let mut request = wrong();
+        request["Item"]["note"] = json!({ "S": note });
+        server.call("PutItem", &request).0
+    };
+    assert_eq!(put_wrong("1"), 200);
     let text = server.model(0, &["attach", "models/shop-orders.toml", "--enforce"]);
     assert!(text.contains("attached to table Shop, mode enforce"), "{text}");
-    assert_eq!(server.call("PutItem", &wrong()).0, 400);
+    assert_eq!(put_wrong("2"), 400);
     let text = server.model(0, &["watch"]);
     for part in ["table Blog, mode warn", "table Shop, mode enforce", "rule key broken 1 times"] {
         assert!(text.contains(part), "{text}");
     }
+    let refused = server.model(2, &["attach", "models/shop-orders.toml"]);
+    assert!(refused.contains("mode enforce becomes warn") && refused.contains("--force"), "{refused}");
+    assert_eq!(put_wrong("3"), 400);
+    let fewer = server.model(0, &["attach", "models/shop-orders.toml", "--force"]);
+    assert!(fewer.contains("no longer checked as before: mode enforce becomes warn"), "{fewer}");
+    assert_eq!(put_wrong("4"), 200);
     server.model(0, &["detach", "Shop"]);
-    assert_eq!(server.call("PutItem", &wrong()).0, 200);
+    assert_eq!(put_wrong("5"), 200);
     assert!(server.model(2, &["detach", "Shop"]).contains("No model is attached to table Shop"));
     assert!(server.model(2, &["attach", "crates/partita/tests/golden/typing.toml"]).contains("P00"));
 }
@@ -379,209 +350,6 @@ fn a_server_without_models_behaves_as_usual() {
     assert_eq!(server.send("GET /_partita/model HTTP/1.1\r\n", "").1["models"], json!([]));
 }
 
-/// Writes the shop's model with changes to a file.
-fn shop_with(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> String {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut text = std::fs::read_to_string(root.join(SHOP)).unwrap();
-    for (from, to) in changes {
-        assert!(text.contains(from), "{from}");
-        text = text.replace(from, to);
-    }
-    let path = folder.path().join(format!("{}.toml", changes.len()));
-    std::fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_owned()
-}
-
-const SHOP: &str = "models/shop-orders.toml";
-const PROFILE: (&str, &str) =
-    ("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]");
-
-#[test]
-fn a_table_moves_to_the_next_version_and_back() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let index = "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }";
-    let new = shop_with(&folder, &[PROFILE, ("[entity.User]", index)]);
-    let text = server.model(0, &["migrate", SHOP, &new]);
-    assert!(text.contains("dry run") && text.contains("index GSI3 is added"), "{text}");
-    assert!(text.contains("USD on demand, prices of 20"), "{text}");
-    let checkpoint = folder.path().join("checkpoint");
-    let text =
-        server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
-    assert!(text.contains("adding index GSI3") && text.contains("0 do not"), "{text}");
-    let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
-    let (_, answer) = server.call("Scan", &scan);
-    assert!(answer["Count"].as_u64().unwrap() > 0);
-    assert_eq!(answer["Items"][0]["SK"]["S"], "PROFILE");
-    server.model(0, &["audit", &new]);
-    let text = server.model(0, &["migrate", &new, SHOP, "--apply"]);
-    assert!(text.contains("index GSI3, which the new model does not have, is left"), "{text}");
-    assert_eq!(server.call("Scan", &scan).1["Count"], 0);
-    let text = server.model(0, &["migrate", &new, SHOP, "--apply", "--remove-indexes"]);
-    assert!(text.contains("removing index GSI3"), "{text}");
-    assert_eq!(server.call("Scan", &scan).0, 400);
-    server.model(0, &["audit", SHOP]);
-}
-
-#[test]
-fn items_of_removed_types_are_deleted_if_requested() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let whole =
-        std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP)).unwrap();
-    let start = whole.find("[entity.OrderItem]").unwrap();
-    let entity = &whole[start..start + whole[start..].find("\n[").unwrap()];
-    let new = shop_with(
-        &folder,
-        &[
-            (entity, ""),
-            ("transact = [\"create Order\", \"create OrderItem*\"]", "create = \"Order\""),
-            (whole.lines().find(|line| line.starts_with("orderItems")).unwrap(), ""),
-        ],
-    );
-    let text = server.model(1, &["migrate", SHOP, &new, "--apply"]);
-    assert!(text.contains("items of OrderItem, which the new model does not have, are left alone"), "{text}");
-    let text = server.model(0, &["migrate", SHOP, &new, "--apply", "--delete-removed"]);
-    assert!(text.contains("are deleted"), "{text}");
-    server.model(0, &["audit", &new]);
-}
-
-#[test]
-fn changes_that_a_table_cannot_take_go_into_a_new_table() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
-    let text = server.model(2, &["migrate", SHOP, &new, "--apply"]);
-    assert!(
-        text.contains("keys change from PK, SK to pk, sk") && text.contains("--into NEW-TABLE"),
-        "{text}"
-    );
-    let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-    assert!(text.contains("table Shop2 has all items"), "{text}");
-    let count = |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].clone();
-    assert_eq!(count("Shop2"), count("Shop"));
-    server.model(0, &["audit", &new, "--table", "Shop2"]);
-    let changed = shop_with(
-        &folder,
-        &[
-            PROFILE,
-            ("keys = [\"GSI1PK\", \"GSI1SK\"]", "keys = [\"GSI1PK\"]"),
-            ("\"ORDER#{orderId}\", \"ORDER#{orderId}\"", "\"ORDER#{orderId}\""),
-        ],
-    );
-    assert!(server.model(2, &["migrate", SHOP, &changed]).contains("call it GSI1v2 in the new model"));
-}
-
-#[test]
-fn items_that_would_get_the_same_key_are_reported_and_not_lost() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let keys = ("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]");
-    let new = shop_with(&folder, &[keys, ("\"ITEM#{itemId}\"", "\"ITEM\"")]);
-    let migrate = || server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-    let count =
-        |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].as_u64().unwrap();
-    let count_of = |text: &str, what: &str| -> u64 {
-        let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
-        line.split_whitespace().next().unwrap().parse().unwrap()
-    };
-    const TAKEN: &str = "items are not copied: the new table has an item with their key";
-    let text = migrate();
-    assert!(count_of(&text, TAKEN) > 0);
-    assert_eq!(count("Shop2") + count_of(&text, TAKEN), count("Shop"), "{text}");
-    assert!(text.contains(r#"{"pk":{"S":"ORDER#"#) && text.contains(r#""sk":{"S":"ITEM"}}"#), "{text}");
-    assert!(text.contains("still needed") && !text.contains("can be deleted"), "{text}");
-    // A repetition recognizes what was copied; the rest is still missing.
-    let again = migrate();
-    assert_eq!(count_of(&again, TAKEN), count_of(&text, TAKEN));
-    assert_eq!(count_of(&again, "were in the new table already"), count("Shop2"));
-}
-
-#[test]
-fn items_that_become_equal_are_reported_and_not_lost() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let keys = ("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]");
-    let new = shop_with(&folder, &[keys, ("\"ITEM#{itemId}\"", "\"ITEM\""), ("itemId = \"string\", ", "")]);
-    // Only the old key distinguishes them.
-    for number in 1..=2 {
-        let item = json!({
-            "EntityType": { "S": "OrderItem" }, "PK": { "S": "ORDER#01K3ZYEJW856WCXCN1Z497PADR" },
-            "SK": { "S": format!("ITEM#{number}") },
-        });
-        assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
-    }
-    let text = server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-    assert!(text.contains("that is, or may be, another"), "{text}");
-    assert!(!text.contains("were in the new table already"), "{text}");
-}
-
-#[test]
-fn an_interrupted_copy_is_repeated_without_complaint() {
-    let server = Server::start(&[]);
-    server.seed();
-    let folder = tempfile::tempdir().unwrap();
-    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
-    for _ in 0..2 {
-        let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-        assert!(text.contains("can be deleted"), "{text}");
-    }
-}
-
-/// Puts more than a megabyte of items, so that a migration reads several pages.
-fn fill_pages(server: &Server) {
-    for number in 0..8 {
-        let key = json!({ "S": format!("USER#01K6TH9480QZKHFWEAZCG61FZ{number}") });
-        let item = json!({
-            "PK": key, "SK": key, "EntityType": { "S": "User" }, "name": { "S": "n".repeat(300_000) },
-        });
-        assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
-    }
-}
-
-#[test]
-fn a_checkpoint_is_private_and_only_for_its_own_migration() {
-    use std::os::unix::fs::PermissionsExt;
-    let server = Server::start(&[]);
-    server.seed();
-    fill_pages(&server);
-    let folder = tempfile::tempdir().unwrap();
-    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
-    let path = folder.path().join("checkpoint");
-    let file = path.to_str().unwrap();
-    let copy = |code, into: &str| {
-        server.model(code, &["migrate", SHOP, &new, "--into", into, "--apply", "--checkpoint", file])
-    };
-    let watched = std::thread::scope(|scope| {
-        let running = scope.spawn(|| copy(0, "Shop2"));
-        let mut seen = None;
-        while !running.is_finished() {
-            if let Ok(metadata) = std::fs::metadata(&path) {
-                seen = std::fs::read(&path)
-                    .ok()
-                    .map(|bytes| (bytes, metadata.permissions().mode() & 0o777))
-                    .or(seen);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        seen
-    });
-    let (bytes, mode) = watched.expect("a checkpoint after the first page");
-    assert_eq!(mode, 0o600);
-    assert!(!path.exists(), "removed at the end");
-    std::fs::write(&path, &bytes).unwrap();
-    assert!(copy(2, "Shop3").contains("belongs to another migration"));
-    std::fs::write(&path, "{\"PK\": {\"S\": \"USER#1\"}}").unwrap();
-    assert!(copy(2, "Shop2").contains("is not a checkpoint of this program"));
-    std::fs::write(&path, &bytes).unwrap();
-    copy(0, "Shop2");
-}
-
 #[test]
 fn the_requests_that_explain_shows_are_accepted() {
     let server = Server::start(&[]);
@@ -619,4 +387,143 @@ fn the_requests_that_explain_shows_are_accepted() {
         }
     }
     assert!(sent > 200, "{sent}");
+}
+
+fn query(condition: &str, values: &Value) -> Value {
+    json!({ "TableName": "Shop", "KeyConditionExpression": condition, "ExpressionAttributeValues": values })
+}
+
+#[test]
+fn reads_that_no_pattern_declares_are_refused() {
+    let server = Server::start(&["--model", "models/shop-orders.toml", "--model-reads", "enforce"]);
+    server.seed();
+    let refused = |operation: &str, body: &Value| {
+        let (status, answer) = server.call(operation, body);
+        assert_eq!(status, 400, "{answer}");
+        let message = answer["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("The model's read rule is broken"), "{message}");
+        message
+    };
+    let statement = |text: &str| json!({ "Statement": text });
+    let message = refused("Scan", &json!({ "TableName": "Shop" }));
+    assert!(message.contains("Scan table") && message.contains("request = { scan = true }"), "{message}");
+    assert!(refused("ExecuteStatement", &statement("SELECT * FROM Shop")).contains("SELECT table"));
+    let undeclared = query("PK = :p AND SK < :s", &json!({ ":p": { "S": USER }, ":s": { "S": "A" } }));
+    let message = refused("Query", &undeclared);
+    // No line would admit it: the pattern for these items is declared, and sent in another way.
+    let declared = "pattern userWithOrders asks for the same items and is sent as Query on the table, PK = \"USER#{userId}\"";
+    assert!(message.contains(declared), "{message}");
+    // One of the items that a pattern reads.
+    let get =
+        |pk: &str, sk: &str| json!({ "TableName": "Shop", "Key": { "PK": { "S": pk }, "SK": { "S": sk } } });
+    assert_eq!(server.call("GetItem", &get("ORDER#01K3ZYEJW856WCXCN1Z497PADR", "ITEM#1")).0, 200);
+    let marker = "UNIQUE#User#email#ada@example.com";
+    let message = refused("GetItem", &get(marker, marker));
+    assert!(message.contains("a marker of a unique value is for writes"), "{message}");
+    let message = refused("GetItem", &get("BOX#1", "BOX#1"));
+    assert!(message.contains("no entity of the model has such a key"), "{message}");
+
+    let declared =
+        query("PK = :p AND begins_with(SK, :s)", &json!({ ":p": { "S": USER }, ":s": { "S": "ORDER#" } }));
+    let mut newest = declared.clone();
+    newest["ScanIndexForward"] = json!(false);
+    newest["Limit"] = json!(10);
+    assert_eq!([&declared, &newest].map(|body| server.call("Query", body).0), [200, 200]);
+    let select = format!("SELECT * FROM Shop WHERE PK = '{USER}' AND begins_with(SK, 'ORDER#')");
+    assert_eq!(server.call("ExecuteStatement", &statement(&select)).0, 200);
+    let index = r#"SELECT * FROM "Shop"."GSI1" WHERE GSI1PK = 'ORDER#01K3ZYEJW856WCXCN1Z497PADR' AND GSI1SK = 'ORDER#01K3ZYEJW856WCXCN1Z497PADR'"#;
+    assert_eq!(server.call("ExecuteStatement", &statement(index)).0, 200);
+    // Tools read everything, and say so.
+    server.model(0, &["audit", "models/shop-orders.toml"]);
+
+    let statistics = statistics(&server);
+    assert_eq!(
+        (&statistics["reads"], &statistics["violations"][0]["rule"]),
+        (&json!("enforce"), &json!("read"))
+    );
+    let pattern = |name: &str| {
+        let all = statistics["patterns"].as_array().unwrap();
+        all.iter().find(|one| one["pattern"] == name).cloned().unwrap_or_default()
+    };
+    assert_eq!(pattern("recentOrders")["declaredPerSecond"], 300.0);
+    assert_eq!(pattern("orderById")["requests"], 1);
+    let items = pattern("orderItems");
+    assert_eq!((&items["requests"], &items["filterWaste"]), (&json!(1), &json!(0)), "no item has that key");
+    let never: Vec<&Value> =
+        statistics["patternsNeverAsked"].as_array().unwrap().iter().map(|one| &one["pattern"]).collect();
+    assert!(never.contains(&&json!("pendingOrders")) && !never.contains(&&json!("orderById")), "{never:?}");
+    let unused = &statistics["unusedIndexes"];
+    assert_eq!((unused.as_array().unwrap().len(), &unused[0]["index"]), (1, &json!("GSI2")));
+    assert!(unused[0]["monthlyCost"].as_f64().unwrap() > 1.0, "{unused}");
+    let shown = server.model(0, &["watch"]);
+    assert!(
+        shown.contains("index GSI2 is never read; it costs") && shown.contains("patterns never asked"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_model_says_itself_what_happens_to_undeclared_reads() {
+    let server = Server::start(&[]);
+    server.seed();
+    let text = std::fs::read_to_string(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/shop-orders.toml"),
+    );
+    let text = text.unwrap().replace("[table]\n", "[table]\nreads = \"warn\"\n");
+    let put =
+        |query: &str| server.send(&format!("PUT /_partita/model?table=Shop{query} HTTP/1.1\r\n"), &text);
+    assert_eq!(put("").0, 200);
+    let scan = json!({ "TableName": "Shop" });
+    assert_eq!(server.call("Scan", &scan).0, 200);
+    assert_eq!(statistics(&server)["violations"][0]["times"], 1);
+    assert_eq!(put("&reads=enforce").0, 200);
+    assert_eq!(server.call("Scan", &scan).0, 400);
+    assert_eq!(put("&reads=often").0, 400);
+    let (status, answer) = put("");
+    assert_eq!(status, 400, "{answer}");
+    assert!(
+        answer["message"].as_str().unwrap().contains("undeclared reads are no longer refused"),
+        "{answer}"
+    );
+    assert_eq!(put("&force=true").0, 200);
+}
+
+#[test]
+fn a_refused_transaction_says_why() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("blog.toml");
+    let model = r#"
+format = 1
+[table]
+name = "Blog"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Post]
+attributes = { postId = "id", title = "string" }
+key = ["POST#{postId}", "POST"]
+unique = ["title"]
+aggregates = { comments = "count Comment" }
+expect = { count = 10 }
+[entity.Comment]
+attributes = { postId = "id", commentId = "id" }
+key = ["POST#{postId}", "COMMENT#{commentId}"]
+expect = { per = "Post", average = 3 }
+[pattern]
+post = { in = ["postId"], out = ["Post", "Comment*"] }
+"#;
+    std::fs::write(&path, model).unwrap();
+    let path = path.to_str().unwrap();
+    server.model(0, &["seed", path, "--items", "1", "--table", "Other"]);
+    let empty = serde_json::json!({
+        "TableName": "Blog", "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{ "AttributeName": "PK", "KeyType": "HASH" }, { "AttributeName": "SK", "KeyType": "RANGE" }],
+        "AttributeDefinitions": [
+            { "AttributeName": "PK", "AttributeType": "S" }, { "AttributeName": "SK", "AttributeType": "S" },
+        ],
+    });
+    assert_eq!(server.call("CreateTable", &empty).0, 200);
+    server.model(0, &["attach", path, "--enforce"]);
+    let text = server.model(2, &["seed", path, "--items", "40"]);
+    assert!(text.contains("ValidationError") && text.contains("comments"), "{text}");
 }

@@ -17,6 +17,7 @@ mod limits;
 pub mod models;
 mod panic_guard;
 pub mod pipeline;
+mod request_log;
 mod server;
 #[cfg(test)]
 mod yield_counter;
@@ -26,4 +27,5 @@ pub use admin::verification::Verification;
 pub use connection::tls;
 pub use http::host_policy::{AllowedHosts, HostPolicy};
 pub use limits::budget::Budget;
+pub use request_log::RequestLog;
 pub use server::{ListenOptions, Server, StoppedServer};

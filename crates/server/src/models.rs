@@ -1,28 +1,38 @@
-//! Single-table models attached to tables: writes are checked against them, requests attributed to their patterns.
+//! Single-table models attached to tables: writes are judged by them, requests attributed to their patterns.
 //!
-//! A server without models checks one flag per request and is otherwise unaffected. With a model, a request is checked before
-//! it runs (`model_watch`), measured afterwards (`statistics`), and `/_partita/model` attaches, detaches and shows models (`admin`).
+//! A server without models checks one flag per request and is otherwise unaffected. With a model, a request is attributed before
+//! it runs (`model_watch`) and measured afterwards (`statistics`); the engine asks about every write before it commits (`write_judge`);
+//! and `/_partita/model` attaches, detaches and shows models (`admin`).
 
 mod admin;
 mod capacity;
 mod hot_keys;
+mod judging_effort;
+mod kept_models;
 mod latency_histogram;
 mod model_watch;
 mod partiql;
 mod read_attribution;
 mod statistics;
-mod write_check;
+mod violation_log;
+mod write_attribution;
+mod write_judge;
 
 pub use admin::PATH as MODEL_PATH;
-pub use model_watch::{Mode, ModelWatch};
+pub use model_watch::{Mode, ModelWatch, Origin};
+pub use write_judge::execute_for;
 
+use kept_models::KeptModels;
 use model_watch::AttributedRequest;
 use partita_api::{Exception, Request, Response};
+use partita_design::Model;
+use partita_design::audit::effort;
 use partita_design::item::Attributes;
 use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// How many models may be attached: every request is checked against all of them.
@@ -30,6 +40,10 @@ const MAX_MODELS: usize = 256;
 
 /// How many parts the key templates of an attached model may have together.
 const MAX_PARTS: usize = 20_000;
+/// How many of them the keys of one item may be matched against.
+const MAX_PARTS_PER_ITEM: usize = 1_000;
+/// How many tests one item may have to pass.
+const MAX_TESTS_PER_ITEM: usize = 2_000;
 /// Checks that may take more steps run on another thread.
 const HEAVY_WORK: usize = 2_000_000;
 
@@ -38,9 +52,13 @@ const HEAVY_WORK: usize = 2_000_000;
 pub struct Models {
     /// Whether there are any: all that a request checks on a server without models.
     any: AtomicBool,
+    /// How often models were attached and detached.
+    generation: AtomicU64,
     /// The number of parts in all their key templates.
     parts: AtomicUsize,
     watches: RwLock<BTreeMap<String, Arc<ModelWatch>>>,
+    /// Where models stay that are attached while the server runs.
+    kept: Option<KeptModels>,
 }
 
 /// A request that is measured once it has run.
@@ -51,26 +69,65 @@ pub struct WatchedRequest {
 }
 
 impl Models {
-    /// Attaches a model to its table, in place of any other.
-    pub fn attach(&self, watch: ModelWatch) -> Result<(), Exception> {
+    /// Attaches the models that are kept in a folder, and keeps there what is attached from now on.
+    pub fn kept_in(folder: PathBuf) -> Result<Models, String> {
+        let kept = KeptModels::new(folder);
+        let watches = kept.load()?;
+        let models = Models { kept: Some(kept), ..Models::default() };
+        for watch in watches {
+            models.attach(watch, true).map_err(|exception| exception.message)?;
+        }
+        Ok(models)
+    }
+
+    /// Keeps what is attached to a table for the next start. Returns whether that is, or was, anything.
+    fn keep(&self, table: &str) -> Result<bool, Exception> {
+        let Some(kept) = &self.kept else { return Ok(false) };
+        let attached = || self.watch(table).map(|watch| watch.kept());
+        kept.keep(table, attached).map_err(|error| {
+            Exception::internal(format!(
+                "The change holds until the server stops: it cannot be stored: {error}"
+            ))
+        })
+    }
+
+    /// Attaches a model to its table, in place of any other. Returns which rules that lowers; if the other model is enforced, that
+    /// requires `force`.
+    pub fn attach(&self, watch: ModelWatch, force: bool) -> Result<Vec<String>, Exception> {
+        let watch = Arc::new(watch);
+        loop {
+            // To compare two models takes long, and every request reads what is attached.
+            let former = self.watch(watch.table());
+            let lowered = former.as_ref().map(|former| former.lowered_by(&watch)).unwrap_or_default();
+            if former.as_ref().is_some_and(|former| former.refuses()) && !lowered.is_empty() && !force {
+                return Err(lowers_rules(watch.table(), &lowered));
+            }
+            if self.replace(former.as_ref(), &watch)? {
+                return Ok(lowered);
+            }
+        }
+    }
+
+    /// Attaches a model in place of the former one. Returns whether that was still attached.
+    fn replace(&self, former: Option<&Arc<ModelWatch>>, watch: &Arc<ModelWatch>) -> Result<bool, Exception> {
         let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
-        if watches.len() >= MAX_MODELS && !watches.contains_key(watch.table()) {
+        let attached = watches.get(watch.table());
+        if attached.map(Arc::as_ptr) != former.map(Arc::as_ptr) {
+            return Ok(false);
+        }
+        if watches.len() >= MAX_MODELS && attached.is_none() {
             return Err(Exception::validation(format!("{MAX_MODELS} models are attached: detach one first")));
         }
-        if watch.parts() > MAX_PARTS {
-            return Err(Exception::validation(format!(
-                "The model's key templates have {} parts together; a model to be attached has {MAX_PARTS} at most",
-                watch.parts()
-            )));
-        }
-        watches.insert(watch.table().to_owned(), Arc::new(watch));
+        watches.insert(watch.table().to_owned(), Arc::clone(watch));
         self.count(&watches);
-        Ok(())
+        Ok(true)
     }
 
     fn count(&self, watches: &BTreeMap<String, Arc<ModelWatch>>) {
         self.parts.store(watches.values().map(|watch| watch.parts()).sum(), Ordering::Relaxed);
+        // Last: who sees the new number sees the new models.
         self.any.store(!watches.is_empty(), Ordering::Release);
+        self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Returns whether a model was attached.
@@ -81,40 +138,48 @@ impl Models {
         found
     }
 
+    fn watch(&self, table: &str) -> Option<Arc<ModelWatch>> {
+        let watches = self.watches.read().unwrap_or_else(PoisonError::into_inner);
+        watches.get(table).cloned()
+    }
+
     fn all(&self) -> Vec<Arc<ModelWatch>> {
         let watches = self.watches.read().unwrap_or_else(PoisonError::into_inner);
         watches.values().cloned().collect()
     }
 
-    /// Checks a request of so many bytes before it runs, on another thread if that may take long.
-    pub async fn check(
+    /// Attributes a request of so many bytes before it runs, on another thread if that may take long.
+    pub async fn attribute(
         self: Arc<Self>,
         mut request: Request,
         bytes: usize,
+        origin: Origin,
     ) -> Result<(Request, Option<WatchedRequest>), Exception> {
         if !self.any.load(Ordering::Acquire) {
             return Ok((request, None));
         }
         // Every key may be matched against every part of every template.
         let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
-        let check = move || self.check_now(&mut request).map(|watched| (request, watched));
-        if work > HEAVY_WORK { offload(work, check).await? } else { check() }
+        let attribute = move || {
+            let watched = self.attribute_now(&mut request, origin)?;
+            Ok((request, watched))
+        };
+        if work > HEAVY_WORK { offload(work, attribute).await? } else { attribute() }
     }
 
-    /// Refuses or reports writes that violate a model, and attributes the request to patterns.
-    fn check_now(&self, request: &mut Request) -> Result<Option<WatchedRequest>, Exception> {
-        if !self.any.load(Ordering::Acquire) {
-            return Ok(None);
-        }
+    fn attribute_now(
+        &self,
+        request: &mut Request,
+        origin: Origin,
+    ) -> Result<Option<WatchedRequest>, Exception> {
         let mut watches = Vec::new();
         for watch in self.all() {
-            let attributed = watch.check(request)?;
+            let attributed = watch.attribute_request(request, origin)?;
             watches.extend(attributed.map(|attributed| (watch, attributed)));
         }
-        if watches.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(WatchedRequest { watches, hide_capacity: capacity::request_total(request) }))
+        let is_watched = !watches.is_empty();
+        let hide_capacity = is_watched && capacity::request_total(request);
+        Ok(is_watched.then_some(WatchedRequest { watches, hide_capacity }))
     }
 
     /// Measures a request that has run.
@@ -127,6 +192,36 @@ impl Models {
             capacity::hide(response);
         }
     }
+}
+
+/// Refuses a model whose keys take too long to match: other writes wait while one is judged.
+fn check_effort(model: &Model) -> Result<(), Exception> {
+    let all = effort::all_parts(model);
+    if all > MAX_PARTS {
+        return Err(Exception::validation(format!(
+            "The model's key templates have {all} parts together; a model to be attached has {MAX_PARTS} at most"
+        )));
+    }
+    let alike = effort::parts_per_item(model);
+    if alike > MAX_PARTS_PER_ITEM {
+        return Err(Exception::validation(format!(
+            "The key templates that start alike have {alike} parts together; in a model to be attached they have {MAX_PARTS_PER_ITEM} at most: start the keys of each entity with a text of their own"
+        )));
+    }
+    let tests = effort::tests_per_item(model);
+    if tests > MAX_TESTS_PER_ITEM {
+        return Err(Exception::validation(format!(
+            "An item may have to pass {tests} tests of values, conditions, copies and aggregates; in a model to be attached there are {MAX_TESTS_PER_ITEM} at most"
+        )));
+    }
+    Ok(())
+}
+
+fn lowers_rules(table: &str, lowered: &[String]) -> Exception {
+    let lowered = lowered.join("; ");
+    Exception::validation(format!(
+        "Table {table} has an enforced model, whose rules this one would lower: {lowered}. If that is intended, attach it with --force (force=true)"
+    ))
 }
 
 /// An item's attributes as text.

@@ -17,8 +17,9 @@ use crate::http::request_body::{self, BodyError};
 use crate::limits::budget::{Budget, Reservation, SMALL_BYTES};
 use crate::limits::in_flight_reads;
 use crate::limits::slow_client_timeout::SlowClientTimeout;
-use crate::models::{MODEL_PATH, Models};
+use crate::models::{MODEL_PATH, Models, Origin, execute_for};
 use crate::panic_guard::guard;
+use crate::request_log::RequestLog;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Incoming};
@@ -40,6 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
+const MAINTENANCE: &str = "x-partita-maintenance";
 /// The limit for the request line, and for all headers together.
 pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
@@ -77,8 +79,10 @@ pub struct Pipeline<S> {
     pub host_policy: HostPolicy,
     pub clock: Clock,
     pub region: String,
-    /// Models that writes are checked against and requests are attributed to.
+    /// Models that requests are attributed to; the engine's judge of writes.
     pub models: Arc<Models>,
+    /// Where requests are recorded.
+    pub request_log: Option<RequestLog>,
     pub verification: Verification,
     /// The memory that requests may use together.
     pub budget: &'static Budget,
@@ -213,21 +217,26 @@ impl<S: Store> Pipeline<S> {
             return Err(malformed(operation, signed).unwrap_or(refusal).into());
         }
         let body = plain_body(signed, reservation).await?;
-        if body.len() > SMALL_BYTES {
+        let origin = origin(signed.headers);
+        if let Some(log) = self.request_log.as_ref().filter(|_| origin == Origin::Application) {
+            log.record(self.clock.now_millis(), operation, &body);
+        }
+        let bytes = body.len();
+        if bytes > SMALL_BYTES {
             reservation.grow_by(decoded_bytes(operation, &body))?;
         }
-        let decoded = if body.len() > LARGE_BYTES {
+        let decoded = if bytes > LARGE_BYTES {
             let body = body.into_owned();
-            offload(body.len(), move || partita_wire::decode(operation, &body)).await?
+            offload(bytes, move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
         let request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
-        let (request, watched) = self.models.clone().check(request, signed.body.len()).await?;
+        let (request, watched) = self.models.clone().attribute(request, bytes, origin).await?;
         let is_read_only = in_flight_reads::is_read_only(&request);
         let collected_bytes = in_flight_reads::collected_bytes(&request);
-        let execution = pin!(self.engine.execute(request));
+        let execution = pin!(execute_for(origin, self.engine.execute(request)));
         let outcome = match is_read_only {
             true => in_flight_reads::run(collected_bytes, execution, reservation).await,
             false => execution.await.map_err(Refusal::from),
@@ -344,6 +353,15 @@ pub fn json_type(headers: Headers<'_>) -> Option<&'static str> {
 fn operation(headers: Headers<'_>) -> Option<Operation> {
     let (prefix, name) = headers.text(TARGET)?.split_once('.')?;
     Operation::from_name(name).filter(|operation| operation.target_prefix() == prefix)
+}
+
+/// Tools that read whole tables say so: models that enforce declared reads let them pass.
+fn origin(headers: Headers<'_>) -> Origin {
+    match headers.text(MAINTENANCE) {
+        Some("migration") => Origin::Migration,
+        Some(_) => Origin::Maintenance,
+        None => Origin::Application,
+    }
 }
 
 /// Even for an unknown operation, a body that is no JSON is refused for that, unless it is large.

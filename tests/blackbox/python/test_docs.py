@@ -24,6 +24,7 @@ PAGES = sorted(
 RUN = {"sh", "console", "python"}
 SHOWN = {"toml", "json", "text", "ini", "dockerfile", "rust", "markdown", "mermaid"}
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]+?) -->\s*\n)?(?P<indent> *)```(?P<info>[^\n]*)\n(?P<body>.*?)\n(?P=indent)```", re.DOTALL)
+SERVE = re.compile(r"^(?:[A-Z_]+=\S+ )*partita serve\b.*$", re.MULTILINE)
 PAGE_SECONDS = 120
 END = "end of block"
 
@@ -80,6 +81,14 @@ def test_every_block_is_found_and_names_a_known_language(page):
     assert len(fences) == 2 * len(list(blocks(page)))
     for block in blocks(page):
         assert block.language in RUN | SHOWN, f"{page}: ```{block.language}\n{block.body}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_follows_a_server_in_what_is_pasted(page):
+    """It runs in the foreground: what follows belongs into a second terminal."""
+    for block in blocks(page):
+        found = SERVE.search(block.body) if block.language == "sh" else None
+        assert not found or found[0].endswith("&") or not block.body[found.end():].strip(), f"{page}: {block.body}"
 
 
 class Shell:
@@ -172,10 +181,10 @@ def run_page(shell, page):
     for block in blocks(page):
         if block.skipped:
             continue
+        started = started or bool(SERVE.search(block.body))
         if "8000" in block.body and block.language in RUN and not started:
             # A page that does not start a server relies on the one of the README.
-            if not re.match(r".*\bpartita serve\b", block.body, re.DOTALL):
-                shell.run("partita serve")
+            shell.run("partita serve")
             started = True
         printed += run_block(shell, block)
     return printed

@@ -141,6 +141,22 @@ def test_one_copy_of_a_record_is_enough(folder):
     assert code == 0, lines
 
 
+def test_a_salvaged_database_has_the_models_it_had(folder, tmp_path):
+    model = tmp_path / "model.toml"
+    model.write_text(
+        f'format = 1\n[table]\nname = "{TABLE}"\nkeys = ["pk"]\n'
+        '[entity.Item]\nattributes = { id = "id" }\nkey = ["ITEM#{id}"]\n'
+    )
+    with Running(folder) as running:
+        fill(running.client())
+        attached = partita("model", "attach", model, "--enforce", "--endpoint", running.endpoint)
+        assert attached.returncode == 0, attached.stderr
+    assert partita("salvage", folder, "--into", tmp_path / "new").returncode == 0
+    with Running(tmp_path / "new") as running:
+        with pytest.raises(ClientError, match="The model's key rule is broken"):
+            running.client().put_item(TableName=TABLE, Item={"pk": {"S": "new"}})
+
+
 def test_a_lost_record_affects_only_its_table(folder, tmp_path):
     with Running(folder) as running:
         fill(running.client())

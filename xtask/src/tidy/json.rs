@@ -15,6 +15,7 @@ const SERDE_JSON: &[(&str, &str)] = &[
 
 /// Where else DynamoDB's type descriptors are named in JSON, and why.
 const DYNAMODB_JSON: &[(&str, &str)] = &[
+    ("crates/design/src/exchange/item_json.rs", "the files of other tools contain items"),
     ("crates/partita/src/model/", "model commands are clients: they exchange items with any endpoint"),
     ("crates/partita/src/transfer/", "dump and load are clients: they exchange items with any endpoint"),
 ];

@@ -1,17 +1,18 @@
-//! Audits the items of a table: each item by itself, then uniqueness and copies across all of them.
+//! Audits the items of a table: each item by itself, then uniqueness, copies and aggregates across all of them.
 //!
-//! Items are added one by one and not kept. Only hashes of unique values and copies are stored, so that a table of any size can be read in a
-//! single pass.
+//! Items are added one by one and not kept. Only unique values, with the keys of their items, and copies are stored by hashes, so that a
+//! large table can be read in a single pass.
 
-use crate::audit::{self, MARKER, marker};
-use crate::formatting::list;
-use crate::item::{Attributes, Item, Value, attributes};
+use crate::audit::aggregates::AggregateTotals;
+use crate::audit::copying::{Copying, Pair};
+use crate::audit::{self, MARKER};
+use crate::item::{Attributes, Item, attributes};
 use crate::model::{Entity, Model};
 use crate::random::hash;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The number of messages that are kept for each rule.
-const EXAMPLES: usize = 3;
+/// The number of messages that are kept for each rule, and of keys that one names.
+pub const EXAMPLES: usize = 3;
 
 /// The violations of one rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,12 +26,15 @@ pub struct RuleViolations {
 /// An audit of a table in progress.
 pub struct TableAudit<'m> {
     model: &'m Model,
+    /// How many messages are kept for each rule.
+    kept: usize,
     items: u64,
     violations: BTreeMap<&'static str, RuleViolations>,
     /// Unique values, by the hash of the key of their marker.
     values: HashMap<u64, UniqueValue>,
     /// By the hash of copy and identity: the newest original and the copy.
     copies: HashMap<u64, CopyPair>,
+    aggregates: AggregateTotals<'m>,
 }
 
 /// A value that must be unique.
@@ -39,17 +43,60 @@ struct UniqueValue {
     /// The number of items with the value.
     items: u64,
     has_marker: bool,
+    /// The keys of the first of them.
+    keys: Vec<String>,
     /// What messages call it: `User#email#a@b`.
     name: String,
+}
+
+impl UniqueValue {
+    /// What is wrong.
+    fn problem(&self) -> Option<String> {
+        let UniqueValue { items, has_marker, keys, name } = self;
+        match (items, has_marker) {
+            (0, true) => Some(format!("the marker of {name} is stale: no item has the value")),
+            (1, true) => None,
+            (1, false) => {
+                Some(format!("{}: {name} has no marker, so a second item can take the value", keys.concat()))
+            }
+            (several, _) => {
+                let more = if *several > keys.len() as u64 { ", …" } else { "" };
+                Some(format!("{several} items have {name}: {}{more}", keys.join(", ")))
+            }
+        }
+    }
 }
 
 /// An original and its copy.
 #[derive(Default)]
 struct CopyPair {
-    /// Version and hash of the values that both have.
-    original: Option<(f64, u64)>,
-    copy: Option<u64>,
+    /// The number of originals, versions aside: there should be one.
+    originals: u64,
+    /// The newest version of the original, and the hash of the values that both have.
+    newest: Option<(i64, u64)>,
+    /// The hashes of the values that copies have: there should be one.
+    copies: BTreeSet<u64>,
+    /// The number of copies that there should be one of.
+    counted: u64,
     name: String,
+}
+
+impl CopyPair {
+    /// What is wrong.
+    fn problem(&self) -> Option<String> {
+        let name = &self.name;
+        let is_current = |original: u64| self.copies.iter().all(|copy| *copy == original);
+        match self.newest {
+            None => Some(format!("the copy {name} has no original")),
+            Some(_) if self.originals > 1 => {
+                Some(format!("{} originals have the copy {name}", self.originals))
+            }
+            Some(_) if self.copies.is_empty() => Some(format!("the copy {name} is missing")),
+            Some(_) if self.counted > 1 => Some(format!("there are {} of the copy {name}", self.counted)),
+            Some((_, original)) if is_current(original) => None,
+            Some(_) => Some(format!("the copy {name} is out of sync")),
+        }
+    }
 }
 
 impl<'m> TableAudit<'m> {
@@ -57,32 +104,50 @@ impl<'m> TableAudit<'m> {
     pub fn new(model: &'m Model) -> TableAudit<'m> {
         TableAudit {
             model,
+            kept: EXAMPLES,
             items: 0,
             violations: BTreeMap::new(),
             values: HashMap::new(),
             copies: HashMap::new(),
+            aggregates: AggregateTotals::default(),
         }
+    }
+
+    /// Starts an audit that keeps all messages.
+    pub fn with_all_messages(model: &'m Model) -> TableAudit<'m> {
+        TableAudit { kept: usize::MAX, ..TableAudit::new(model) }
     }
 
     /// Checks an item.
     pub fn add(&mut self, item: &Item) {
         self.items += 1;
         let texts = attributes(item);
-        let partition = self.model.table.keys.first().and_then(|key| texts.get(key));
-        if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
-            self.value(key).has_marker = true;
+        let own = audit::key_text(self.model, &texts);
+        for violation in audit::check_item(self.model, item) {
+            let message = match violation.rule {
+                "index" | "version" => format!("{own}: {}", violation.message),
+                // The others name the key themselves.
+                _ => violation.message,
+            };
+            self.record(violation.rule, message);
+        }
+        let key: Vec<String> =
+            self.model.table.keys.iter().filter_map(|name| texts.get(name).cloned()).collect();
+        if let Some(marker) = audit::marker_key(self.model, &key) {
+            self.value(marker).has_marker = true;
             return;
         }
-        for violation in audit::check_item(self.model, &texts) {
-            self.record(violation.rule, violation.message);
-        }
         let Some(entity) = audit::recognise(self.model, &texts) else { return };
-        for name in &entity.unique {
-            if let Some(value) = texts.get(name) {
-                self.value(&marker(entity, name, value)).items += 1;
+        let values = audit::known_values(self.model, entity, &texts);
+        for marker in audit::markers(entity, item, &values) {
+            let value = self.value(&marker);
+            value.items += 1;
+            if value.keys.len() < EXAMPLES {
+                value.keys.push(own.clone());
             }
         }
-        self.record_copies(entity, item, &texts);
+        self.record_copies(entity, item, &key, &values);
+        self.aggregates.add(self.model, entity, item, &values);
     }
 
     fn value(&mut self, key: &str) -> &mut UniqueValue {
@@ -94,90 +159,65 @@ impl<'m> TableAudit<'m> {
     fn record(&mut self, rule: &'static str, message: String) {
         let violations = self.violations.entry(rule).or_default();
         violations.items += 1;
-        if violations.examples.len() < EXAMPLES {
+        if violations.examples.len() < self.kept {
             violations.examples.push(message);
         }
     }
 
-    fn record_copies(&mut self, entity: &Entity, item: &Item, texts: &Attributes) {
-        let model = self.model;
-        for copy in model.copies_of(&entity.name).filter(|copy| is_comparable(entity, copy)) {
-            let version =
-                entity.versions.as_ref().and_then(|name| texts.get(name)?.parse().ok()).unwrap_or_default();
-            let values = shared_values_hash(entity, copy, item);
-            let pair = self.pair(entity, copy, texts);
-            if pair.original.is_none_or(|(newest, _)| version >= newest) {
-                pair.original = Some((version, values));
+    fn record_copies(&mut self, entity: &Entity, item: &Item, key: &[String], values: &Attributes) {
+        for copying in Copying::of_entity(self.model, entity).into_iter().filter(Copying::is_comparable) {
+            let shared = hash(&format!("{:?}", copying.shared(item)));
+            if copying.copy.name == entity.name {
+                let pair = self.pair(&copying, &copying.pair_of_copy(key, values));
+                pair.copies.insert(shared);
+                pair.counted += u64::from(entity.latest || !copying.is_versioned());
+                continue;
             }
-        }
-        let original = entity.copies.as_deref().and_then(|name| model.entity(name));
-        if let Some(original) = original.filter(|original| is_comparable(original, entity)) {
-            let values = shared_values_hash(original, entity, item);
-            self.pair(original, entity, texts).copy = Some(values);
+            let Some(pair) = copying.pair_of_original(values) else { continue };
+            let pair = self.pair(&copying, &pair);
+            pair.originals += u64::from(!copying.is_versioned());
+            let version =
+                entity.versions.as_ref().and_then(|name| values.get(name)?.parse().ok()).unwrap_or_default();
+            if pair.newest.is_none_or(|(newest, _)| version >= newest) {
+                pair.newest = Some((version, shared));
+            }
         }
     }
 
-    fn pair(&mut self, original: &Entity, copy: &Entity, texts: &Attributes) -> &mut CopyPair {
-        let by: Vec<String> = identity(original)
-            .into_iter()
-            .map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str)))
-            .collect();
-        let name = format!("{} of {} with {}", copy.name, original.name, list(&by));
-        self.copies.entry(hash(&name)).or_insert_with(|| CopyPair { name, ..CopyPair::default() })
+    fn pair(&mut self, copying: &Copying<'_>, pair: &Pair) -> &mut CopyPair {
+        let (copy, original) = (&copying.copy.name, &copying.original.name);
+        let name = || format!("{copy} of {original} with {}", copying.name_of(pair));
+        let new = || CopyPair { name: name(), ..CopyPair::default() };
+        self.copies.entry(hash(&format!("{:?}", (copy, pair)))).or_insert_with(new)
     }
 
     /// Returns the number of items and the violations by rule.
     pub fn finish(mut self) -> (u64, BTreeMap<&'static str, RuleViolations>) {
-        for (_, UniqueValue { items, has_marker, name }) in std::mem::take(&mut self.values) {
-            let message = match (items, has_marker) {
-                (0, true) => format!("the marker of {name} is stale: no item has the value"),
-                (1, true) => continue,
-                (1, false) => format!("{name} has no marker, so a second item can take the value"),
-                (several, _) => format!("{several} items have {name}"),
-            };
+        for message in sorted(std::mem::take(&mut self.values).values().filter_map(UniqueValue::problem)) {
             self.record("unique", message);
         }
-        for (_, pair) in std::mem::take(&mut self.copies) {
-            let message = match (pair.original, pair.copy) {
-                (Some((_, original)), Some(copy)) if original == copy => continue,
-                (Some(_), Some(_)) => format!("the copy {} is out of sync", pair.name),
-                (Some(_), None) => format!("the copy {} is missing", pair.name),
-                (None, _) => format!("the copy {} has no original", pair.name),
-            };
+        for message in sorted(std::mem::take(&mut self.copies).values().filter_map(CopyPair::problem)) {
             self.record("copy", message);
+        }
+        for message in std::mem::take(&mut self.aggregates).finish() {
+            self.record("aggregate", message);
         }
         self.violations.values_mut().for_each(|violations| violations.examples.sort());
         (self.items, self.violations)
     }
 }
 
-/// Returns whether each original, or its newest version, has a copy; otherwise nothing can be compared.
-fn is_comparable(original: &Entity, copy: &Entity) -> bool {
-    copy.identity.is_empty() || original.versions.is_some()
-}
-
-/// The attributes that identify an original, versions aside.
-fn identity(original: &Entity) -> Vec<&str> {
-    match original.identity() {
-        Some(id) => vec![id],
-        None => original
-            .key_fields()
-            .filter(|name| *name != crate::template::SHARD && Some(*name) != original.versions.as_deref())
-            .collect(),
-    }
-}
-
-/// A hash of the values that original and copy have in common.
-fn shared_values_hash(original: &Entity, copy: &Entity, item: &Item) -> u64 {
-    let shared = copy.attributes.iter().filter(|attribute| original.attribute(&attribute.name).is_some());
-    let values: BTreeMap<&str, Option<&Value>> =
-        shared.map(|attribute| (attribute.name.as_str(), item.get(&attribute.name))).collect();
-    hash(&format!("{values:?}"))
+/// In order, so that the same table gives the same messages.
+fn sorted(messages: impl Iterator<Item = String>) -> Vec<String> {
+    let mut messages: Vec<String> = messages.collect();
+    messages.sort();
+    messages
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Value;
 
     const MODEL: &str = r#"
 format = 1
@@ -224,20 +264,45 @@ key = ["EMAIL#{email}", "USER"]
         let whole = [user.clone(), copy.clone(), marker.clone()];
         assert_eq!(inspect(&whole), [""; 0]);
         let found = inspect(&whole[..2]);
-        assert!(found[0].contains("User#email#a@b has no marker"), "{found:?}");
+        assert!(found[0].contains("USER#1 / USER: User#email#a@b has no marker"), "{found:?}");
         let found = inspect(&[user.clone(), marker.clone()]);
-        assert!(found[0].contains("UserByEmail of User with userId 1 is missing"), "{found:?}");
+        assert!(found[0].contains("UserByEmail of User with EMAIL#a@b / USER is missing"), "{found:?}");
         let stale = item("UserByEmail", "EMAIL#old@b", "1", "old@b");
-        assert!(inspect(&[user.clone(), stale, marker.clone()])[0].contains("is out of sync"));
+        let found = inspect(&[user.clone(), stale, marker.clone()]);
+        assert!(found[0].contains("EMAIL#a@b / USER is missing"), "{found:?}");
+        assert!(found[1].contains("EMAIL#old@b / USER has no original"), "{found:?}");
+        let other = item("UserByEmail", "EMAIL#a@b", "2", "a@b");
+        assert!(inspect(&[user.clone(), other, marker.clone()])[0].contains("is out of sync"));
         assert!(inspect(&[copy.clone(), marker.clone()]).iter().any(|text| text.contains("has no original")));
         assert!(inspect(std::slice::from_ref(&marker))[0].contains("is stale"));
         let twin = item("User", "USER#2", "2", "a@b");
         assert!(
             inspect(&[user, copy, marker, twin])
                 .iter()
-                .any(|text| text.contains("2 items have User#email#a@b"))
+                .any(|text| text.contains("2 items have User#email#a@b: USER#1 / USER, USER#2 / USER"))
         );
+        let many: Vec<Item> =
+            (0..9).map(|id| item("User", &format!("USER#{id}"), &id.to_string(), "a@b")).collect();
+        let found = inspect(&many);
+        assert!(found.iter().any(|text| text.ends_with("USER#2 / USER, …")), "{found:?}");
         let wrong = item("User", "CLIENT#1", "1", "a@b");
         assert!(inspect(&[wrong])[0].starts_with("key: "));
+    }
+
+    #[test]
+    fn every_violation_names_its_item_and_all_can_be_kept() {
+        let text =
+            format!("{}[index.GSI1]\nkeys = [\"GSI1PK\"]\n", MODEL.replace("unique = [\"email\"]\n", ""));
+        let text = text.replace(
+            "key = [\"USER#{userId}\", \"USER\"]",
+            "key = [\"USER#{userId}\", \"USER\"]\nindex.GSI1 = { key = [\"MAIL#{email}\"] }",
+        );
+        let model = crate::read(&crate::Source::new("t.toml", &text)).unwrap();
+        for (mut audit, kept) in [(TableAudit::new(&model), 3), (TableAudit::with_all_messages(&model), 9)] {
+            (1..10).for_each(|id| audit.add(&item("User", &format!("USER#{id}"), &id.to_string(), "a@b")));
+            let index = &audit.finish().1["index"];
+            assert_eq!((index.items, index.examples.len()), (9, kept));
+            assert_eq!(index.examples[0], "USER#1 / USER: GSI1PK is missing: User requires MAIL#{email}");
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! The monthly cost of a model at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
 
+use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate::{self, read_units};
 use crate::capacity::prices::Prices;
+use crate::capacity::size;
+use crate::capacity::traffic::{DAY, Shape};
 use crate::capacity::write_effects;
-use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
-use crate::model::Model;
+use crate::model::{Model, Pattern, Write};
 use crate::plan::{Operation, Plan, Step, plan};
-use serde_json::{Value, json};
 
 /// Hours of a month.
 const HOURS: f64 = 730.0;
@@ -18,14 +19,29 @@ const SECONDS: f64 = HOURS * 3600.0;
 /// Traffic per second and stored bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Read units per second.
+    /// Read units per second, on average.
     pub reads: f64,
-    /// Write units per second.
+    /// Write units per second, on average.
     pub writes: f64,
+    /// Read units per second at the peak.
+    pub peak_reads: f64,
+    /// Write units per second at the peak.
+    pub peak_writes: f64,
     /// Requests per second.
     pub requests: f64,
     /// Stored bytes.
     pub bytes: f64,
+}
+
+/// The load of the table, local indexes included, or of a global index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocationLoad {
+    /// `table`, or the name of the index.
+    pub name: String,
+    /// Its load.
+    pub load: Load,
+    /// What the traffic rests on.
+    pub basis: Basis,
 }
 
 /// The cost of one pattern or write.
@@ -36,7 +52,7 @@ pub struct CostLine {
     /// Requests per second.
     pub rps: f64,
     /// Units of one request.
-    pub units: f64,
+    pub units: Estimate,
     /// The cost of a month, on demand.
     pub month: f64,
 }
@@ -48,12 +64,38 @@ pub struct Cost {
     pub single_table: Load,
     /// The load with a table per entity.
     pub per_entity: Load,
+    /// The load of the table and of each global index.
+    pub locations: Vec<LocationLoad>,
+    /// The shape of the traffic.
+    pub shape: Shape,
     /// The patterns with a rate.
     pub patterns: Vec<CostLine>,
     /// The writes with a rate.
     pub writes: Vec<CostLine>,
     /// Patterns and writes that are not included: they have no rate or are not served.
     pub unknown: Vec<String>,
+    /// What the stored bytes rest on.
+    pub storage_basis: Basis,
+}
+
+/// On demand against provisioned capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The price of a month on demand.
+    pub on_demand: f64,
+    /// The price of a month with provisioned capacity.
+    pub provisioned: f64,
+    /// The share of the provisioned capacity that is used.
+    pub utilisation: f64,
+    /// The share from which on provisioned capacity is cheaper.
+    pub break_even: f64,
+}
+
+impl Choice {
+    /// Returns whether provisioned capacity is cheaper.
+    pub fn is_provisioned(&self) -> bool {
+        self.provisioned < self.on_demand
+    }
 }
 
 impl Load {
@@ -63,15 +105,61 @@ impl Load {
         self.reads * million * prices.million_reads + self.writes * million * prices.million_writes
     }
 
+    /// Returns the read units and the write units to provision in each hour of a day, the busiest first.
+    pub fn capacity(&self, prices: &Prices, shape: &Shape) -> (Vec<f64>, Vec<f64>) {
+        (
+            shape.capacity(self.reads, self.peak_reads, prices.utilisation),
+            shape.capacity(self.writes, self.peak_writes, prices.utilisation),
+        )
+    }
+
     /// Returns the monthly price of the traffic with provisioned capacity.
-    pub fn provisioned(&self, prices: &Prices) -> f64 {
-        let capacity = |units: f64| (units / prices.utilisation).ceil();
-        (capacity(self.reads) * prices.read_hour + capacity(self.writes) * prices.write_hour) * HOURS
+    pub fn provisioned(&self, prices: &Prices, shape: &Shape) -> f64 {
+        let (reads, writes) = self.capacity(prices, shape);
+        let day =
+            reads.iter().sum::<f64>() * prices.read_hour + writes.iter().sum::<f64>() * prices.write_hour;
+        day * HOURS / DAY
     }
 
     /// Returns the monthly price of storage.
     pub fn storage(&self, prices: &Prices) -> f64 {
         (self.bytes / 1e9 - prices.free_gigabytes).max(0.0) * prices.gigabyte
+    }
+
+    fn add_reads(&mut self, units: f64, peak: f64) {
+        self.reads += units;
+        self.peak_reads += units * peak;
+    }
+
+    fn add_writes(&mut self, units: f64, peak: f64) {
+        self.writes += units;
+        self.peak_writes += units * peak;
+    }
+}
+
+impl Cost {
+    /// Returns the monthly price of one table with provisioned capacity: that of the table and each index.
+    pub fn provisioned(&self, prices: &Prices) -> f64 {
+        self.locations.iter().map(|location| location.load.provisioned(prices, &self.shape)).sum()
+    }
+
+    /// Returns the price of both modes and what decides between them; `None` without traffic.
+    pub fn choice(&self, prices: &Prices) -> Option<Choice> {
+        let load = &self.single_table;
+        let (on_demand, provisioned) = (load.on_demand(prices), self.provisioned(prices));
+        let used = (load.reads * prices.read_hour + load.writes * prices.write_hour) * HOURS;
+        (on_demand > 0.0).then(|| Choice {
+            on_demand,
+            provisioned,
+            utilisation: used / provisioned,
+            break_even: used / on_demand,
+        })
+    }
+
+    /// Returns what the cost rests on.
+    pub fn basis(&self) -> Basis {
+        let lines = self.patterns.iter().chain(&self.writes).map(|line| line.units.basis);
+        lines.fold(self.storage_basis, Basis::and)
     }
 }
 
@@ -80,121 +168,118 @@ pub fn cost(model: &Model, prices: &Prices) -> Cost {
     let mut cost = Cost {
         single_table: Load::default(),
         per_entity: Load::default(),
+        locations: locations(model),
+        shape: Shape::of(model),
         patterns: Vec::new(),
         writes: Vec::new(),
         unknown: Vec::new(),
+        storage_basis: Basis::Declared,
     };
     let keys = Keyspace::new(model);
     for pattern in &model.patterns {
-        let (Some(rps), Ok(plan)) = (pattern.rps, plan(&keys, pattern)) else {
-            cost.unknown.push(pattern.name.clone());
-            continue;
-        };
-        let units = plan.units();
-        let (units_apart, requests_apart) = per_entity_cost(&plan);
-        cost.single_table.reads += units * rps;
-        cost.single_table.requests += plan.requests() as f64 * rps;
-        cost.per_entity.reads += units_apart * rps;
-        cost.per_entity.requests += requests_apart * rps;
-        let month = units * rps * SECONDS / 1e6 * prices.million_reads;
-        cost.patterns.push(CostLine { name: pattern.name.clone(), rps, units, month });
+        match (pattern.rps, plan(&keys, pattern)) {
+            (Some(rps), Ok(plan)) => cost.add_pattern(model, prices, pattern, &plan, rps),
+            _ => cost.unknown.push(pattern.name.clone()),
+        }
     }
     for write in &model.writes {
-        let Some(rps) = write.rps else {
-            cost.unknown.push(write.name.clone());
-            continue;
-        };
-        let units = write_effects::units(model, write);
-        for load in [&mut cost.single_table, &mut cost.per_entity] {
-            load.writes += units * rps;
-            load.requests += rps;
+        match write.rps {
+            Some(rps) => cost.add_write(model, prices, write, rps),
+            None => cost.unknown.push(write.name.clone()),
         }
-        let month = units * rps * SECONDS / 1e6 * prices.million_writes;
-        cost.writes.push(CostLine { name: write.name.clone(), rps, units, month });
     }
-    let bytes = stored_bytes(model);
-    cost.single_table.bytes = bytes;
-    cost.per_entity.bytes = bytes;
+    cost.add_storage(model);
     cost
 }
 
-/// Read units and requests of a plan with a table per entity: one request for each entity.
+/// The table, then the global indexes, without load. Local indexes use the table's capacity.
+fn locations(model: &Model) -> Vec<LocationLoad> {
+    let global = model.indexes.iter().filter(|index| !index.local).map(|index| index.name.as_str());
+    let one =
+        |name: &str| LocationLoad { name: name.to_owned(), load: Load::default(), basis: Basis::Declared };
+    std::iter::once("table").chain(global).map(one).collect()
+}
+
+impl Cost {
+    /// The load of an index, or of the table.
+    fn location(&mut self, index: Option<&str>) -> &mut LocationLoad {
+        let found = index.and_then(|name| self.locations.iter().position(|location| location.name == name));
+        &mut self.locations[found.unwrap_or_default()]
+    }
+
+    fn add_pattern(&mut self, model: &Model, prices: &Prices, pattern: &Pattern, plan: &Plan<'_>, rps: f64) {
+        let peak = self.shape.peak_of(pattern.peak);
+        let (units_apart, requests_apart) = per_entity_cost(plan);
+        self.single_table.add_reads(plan.units() * rps, peak);
+        self.single_table.requests += plan.requests() as f64 * rps;
+        self.per_entity.add_reads(units_apart * rps, peak);
+        self.per_entity.requests += requests_apart * rps;
+        for step in &plan.steps {
+            let location = self.location(step.location.index.map(|index| index.name.as_str()));
+            location.load.add_reads(step.units() * rps, peak);
+            location.basis = location.basis.and(step.basis(model));
+        }
+        let units = Estimate::new(plan.units(), plan.basis(model));
+        let month = units.value * rps * SECONDS / 1e6 * prices.million_reads;
+        self.patterns.push(CostLine { name: pattern.name.clone(), rps, units, month });
+    }
+
+    fn add_write(&mut self, model: &Model, prices: &Prices, write: &Write, rps: f64) {
+        let peak = self.shape.peak_of(write.peak);
+        let mut units = Estimate::default();
+        for effect in write_effects::effects(model, write) {
+            let location = self.location(effect.index.as_deref());
+            location.load.add_writes(effect.units * rps, peak);
+            location.basis = location.basis.and(effect.basis);
+            units = units + Estimate::new(effect.units, effect.basis);
+        }
+        for load in [&mut self.single_table, &mut self.per_entity] {
+            load.add_writes(units.value * rps, peak);
+            load.requests += rps;
+        }
+        let month = units.value * rps * SECONDS / 1e6 * prices.million_writes;
+        self.writes.push(CostLine { name: write.name.clone(), rps, units, month });
+    }
+
+    fn add_storage(&mut self, model: &Model) {
+        for location in TableOrIndex::all(model) {
+            let stored = stored_bytes(model, location);
+            self.location(location.index.map(|index| index.name.as_str())).load.bytes += stored.value;
+            self.single_table.bytes += stored.value;
+            self.per_entity.bytes += stored.value;
+            self.storage_basis = self.storage_basis.and(stored.basis);
+        }
+    }
+}
+
+/// Read units and requests of a plan with a table per entity: one request for each entity, and nothing else beside it.
 fn per_entity_cost(plan: &Plan<'_>) -> (f64, f64) {
     let one = |step: &Step<'_>| {
-        let types = step.targets.len() as f64;
-        if step.operation == Operation::BatchGet || types <= 1.0 {
-            return (step.units(), step.fan_out as f64);
+        let requests = step.fan_out as f64;
+        if step.operation == Operation::BatchGet {
+            return (step.units(), requests);
         }
-        (
-            read_units(step.bytes / types, step.strong) * types * step.fan_out as f64,
-            types * step.fan_out as f64,
-        )
+        let units = step.bytes_of_targets.iter().map(|bytes| read_units(bytes / requests, step.strong));
+        (units.sum::<f64>() * requests, step.targets.len() as f64 * requests)
     };
     plan.steps.iter().map(one).fold((0.0, 0.0), |(units, requests), (u, r)| (units + u, requests + r))
 }
 
-/// Returns the bytes of the table and its indexes.
-pub fn stored_bytes(model: &Model) -> f64 {
-    // Billed for every item and every index entry.
-    let overhead = 100.0;
-    let mut bytes = 0.0;
-    for location in TableOrIndex::all(model) {
-        for mapping in location.mappings(model) {
-            let all = estimate::count(model, mapping.entity);
-            let here =
-                if mapping.is_sparse() { mapping.count.map_or(all / 4.0, |count| count as f64) } else { all };
-            bytes += here * (mapping.bytes() as f64 + overhead);
-        }
-    }
-    bytes
+/// Returns the bytes of the table or an index, with what is billed for every item and index entry in addition.
+pub fn stored_bytes(model: &Model, location: TableOrIndex<'_>) -> Estimate {
+    let overhead = Estimate::derived(size::STORAGE_OVERHEAD);
+    let stored = location.mappings(model).into_iter().map(|mapping| {
+        estimate::items_at(model, &mapping, &[]).average() * (size::entry(model, &mapping) + overhead)
+    });
+    let items: Estimate = stored.sum();
+    if location.index.is_some() { items } else { items + markers(model, overhead) }
 }
 
-/// Formats the cost as text.
-pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
-    let mut text = format!(
-        "{}: a month at the declared rates, in {} (prices of {}, {})\n\n",
-        model.table.name, prices.currency, prices.date, prices.region
-    );
-    let lines = cost.patterns.iter().chain(&cost.writes);
-    let width = lines.clone().map(|line| line.name.len()).max().unwrap_or_default().max(8);
-    text.push_str(&format!("{:width$} {:>10} {:>10} {:>12}\n", "", "a second", "units each", "on demand"));
-    for line in lines {
-        let (name, rps, units) = (&line.name, format_number(line.rps), format_number(line.units));
-        text.push_str(&format!("{name:width$} {rps:>10} {units:>10} {:>12.2}\n", line.month));
-    }
-    text.push_str(&format!("\n{:24} {:>16} {:>18}\n", "", "one table", "table per entity"));
-    let mut row = |name: &str, of: &dyn Fn(&Load) -> String| {
-        text.push_str(&format!("{name:24} {:>16} {:>18}\n", of(&cost.single_table), of(&cost.per_entity)));
+/// The bytes of the items that keep values unique: one for each item and each of its uniqueness rules.
+fn markers(model: &Model, overhead: Estimate) -> Estimate {
+    let of_entity = |entity| {
+        let each: Estimate = size::markers(model, entity).map(|bytes| bytes + overhead).sum();
+        estimate::total(model, entity) * each
     };
-    row("requests a second", &|load| format_number(load.requests));
-    row("read units a second", &|load| format_number(load.reads));
-    row("write units a second", &|load| format_number(load.writes));
-    row("stored", &|load| format_bytes(load.bytes));
-    row("on demand", &|load| format!("{:.2}", load.on_demand(prices)));
-    row("or provisioned", &|load| format!("{:.2}", load.provisioned(prices)));
-    row("storage", &|load| format!("{:.2}", load.storage(prices)));
-    if !cost.unknown.is_empty() {
-        text.push_str(&format!("\nnot included, no rate or not served: {}\n", cost.unknown.join(", ")));
-    }
-    text
-}
-
-/// Formats the cost as JSON.
-pub fn json(cost: &Cost, prices: &Prices) -> Value {
-    let load = |load: &Load| {
-        json!({
-            "requestsPerSecond": load.requests, "readUnitsPerSecond": load.reads, "writeUnitsPerSecond": load.writes,
-            "bytes": load.bytes, "onDemand": load.on_demand(prices), "provisioned": load.provisioned(prices),
-            "storage": load.storage(prices),
-        })
-    };
-    let lines = |lines: &[CostLine]| -> Vec<Value> {
-        let one = |line: &CostLine| json!({ "name": line.name, "rps": line.rps, "units": line.units, "onDemand": line.month });
-        lines.iter().map(one).collect()
-    };
-    json!({
-        "pricesOf": prices.date, "region": prices.region, "currency": prices.currency,
-        "singleTable": load(&cost.single_table), "tablePerEntity": load(&cost.per_entity),
-        "patterns": lines(&cost.patterns), "writes": lines(&cost.writes), "notIncluded": cost.unknown,
-    })
+    model.entities.iter().filter(|entity| !entity.unique.is_empty()).map(of_entity).sum()
 }

@@ -1,10 +1,12 @@
 //! Heat: the share of the declared traffic that goes to the hottest partition key.
 
+use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate;
+use crate::capacity::traffic::Shape;
 use crate::capacity::write_effects;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Entity, Model};
-use crate::plan::{Plan, Unserved};
+use crate::plan::{Plan, Step, Unserved};
 use crate::template::{Format, Part, SHARD};
 use std::collections::BTreeMap;
 
@@ -14,8 +16,8 @@ pub const MAX_WRITES: f64 = 1000.0;
 pub const MAX_READS: f64 = 3000.0;
 /// The share of the limit that shards are computed for.
 const HEADROOM: f64 = 0.7;
-/// The read units of a full page, eventually consistent.
-const PAGE_UNITS: f64 = 128.0;
+/// The share of the hottest of many values whose number is not known.
+const ASSUMED_SHARE: f64 = 0.001;
 
 /// The load of the hottest partition key of one entity in the table or an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,31 +26,87 @@ pub struct Heat {
     pub writes: f64,
     /// Read units per second.
     pub reads: f64,
+    /// The write units per second that do not rest on assumptions.
+    pub proven_writes: f64,
+    /// The read units per second that do not rest on assumptions.
+    pub proven_reads: f64,
     /// The share of the traffic that goes to the hottest key.
     pub share: f64,
 }
 
 impl Heat {
-    /// Returns the number of shards that keeps it below the limits.
+    /// Returns the number of shards that keeps the writes below the limit. Every read visits all shards: they divide writes only.
     pub fn shards(&self) -> u64 {
-        let needed = (self.writes / (MAX_WRITES * HEADROOM)).max(self.reads / (MAX_READS * HEADROOM));
-        needed.ceil().max(1.0) as u64
+        (self.writes / (MAX_WRITES * HEADROOM)).ceil().max(1.0) as u64
+    }
+
+    /// Returns the number of copies that keeps the reads below the limit.
+    pub fn copies(&self) -> u64 {
+        (self.reads / (MAX_READS * HEADROOM)).ceil().max(1.0) as u64
     }
 
     /// Returns whether it exceeds the limits of a partition.
     pub fn is_hot(&self) -> bool {
         self.writes > MAX_WRITES || self.reads > MAX_READS
     }
+
+    /// Returns whether it exceeds the limits of a partition without any assumption.
+    pub fn is_proven(&self) -> bool {
+        self.proven_writes > MAX_WRITES || self.proven_reads > MAX_READS
+    }
+
+    /// Returns the part that does not rest on assumptions.
+    pub fn proven(&self) -> Heat {
+        Heat { writes: self.proven_writes, reads: self.proven_reads, ..*self }
+    }
+
+    /// Returns what the figures rest on.
+    pub fn basis(&self) -> Basis {
+        let proven = self.proven_writes >= self.writes && self.proven_reads >= self.reads;
+        if proven { Basis::Derived } else { Basis::Assumed }
+    }
+
+    /// Adds the heat of another entity under the same key.
+    pub fn add(&mut self, other: &Heat) {
+        self.writes += other.writes;
+        self.reads += other.reads;
+        self.proven_writes += other.proven_writes;
+        self.proven_reads += other.proven_reads;
+        self.share = self.share.max(other.share);
+    }
+}
+
+/// The share of all requests that goes to the hottest partition key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The share, as far as it can be told.
+    pub likely: Estimate,
+    /// The share that it has at least, without any assumption.
+    pub least: f64,
+}
+
+impl Share {
+    fn known(share: Estimate) -> Share {
+        Share { likely: share, least: if share.basis.is_assumed() { 0.0 } else { share.value } }
+    }
+
+    fn map(self, compute: impl Fn(f64) -> f64) -> Share {
+        Share { likely: self.likely.map(&compute), least: compute(self.least) }
+    }
+
+    fn times(self, other: Share) -> Share {
+        Share { likely: self.likely * other.likely, least: self.least * other.least }
+    }
 }
 
 /// Returns the share of all requests that goes to the hottest partition key.
-pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
-    let mut share = 1.0;
+pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
+    let mut share = Share::known(Estimate::derived(1.0));
     let entity = mapping.entity;
     for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
         if name == SHARD {
-            share /= mapping.shards() as f64;
+            share = share.map(|share| share / mapping.shards() as f64);
             continue;
         }
         let Some(attribute) = entity.attribute(name) else { continue };
@@ -56,20 +114,22 @@ pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
             // All traffic goes to the current bucket.
             continue;
         }
-        let part = attribute.top.unwrap_or_else(|| match mapping.when.fixed(name) {
-            Some(_) => 1.0,
+        share = share.times(match attribute.top {
+            Some(top) => Share::known(Estimate::declared(top.clamp(0.0, 1.0))),
+            None if mapping.when.fixed(name).is_some() => Share::known(Estimate::derived(1.0)),
             None => typical_share(model, entity, name),
         });
-        share *= part.clamp(0.0, 1.0);
     }
     share
 }
 
-/// Choices and booleans are skewed; identifiers are even unless the expectations say otherwise.
-fn typical_share(model: &Model, entity: &Entity, name: &str) -> f64 {
-    let attribute = entity.attribute(name);
-    if attribute.is_some_and(|attribute| attribute.values.is_none() && attribute.distinct().is_some()) {
-        return 1.0;
+/// Choices and booleans are assumed to be skewed, though one of them may take no more than its even share; identifiers are even unless
+/// the expectations say otherwise.
+fn typical_share(model: &Model, entity: &Entity, name: &str) -> Share {
+    let own = entity.attribute(name).filter(|attribute| attribute.values.is_none());
+    if let Some(values) = own.and_then(estimate::own_distinct) {
+        let least = Share::known(values.map(|values| 1.0 / values.max(1.0))).least;
+        return Share { likely: Estimate::assumed(1.0), least };
     }
     let per = entity.expect.per.as_deref().and_then(|parent| model.entity(parent));
     if let (Some(parent), Some(max)) = (per, entity.expect.max)
@@ -77,30 +137,31 @@ fn typical_share(model: &Model, entity: &Entity, name: &str) -> f64 {
         && estimate::is_counted(model, parent)
     {
         let total = estimate::count(model, entity).max(1.0);
-        return (max as f64 / total).max(1.0 / estimate::count(model, parent).max(1.0)).min(1.0);
+        let share = (max as f64 / total).max(1.0 / estimate::count(model, parent).max(1.0));
+        return Share::known(Estimate::derived(share.min(1.0)));
     }
-    match estimate::distinct(model, entity, name) {
-        Some(values) => 1.0 / values.max(1.0),
-        None => 0.001,
-    }
+    let even = estimate::distinct(model, entity, name).map(|all| all.map(|values| 1.0 / values.max(1.0)));
+    Share::known(even.unwrap_or(Estimate::assumed(ASSUMED_SHARE)))
 }
 
-/// Returns the heat of every entity in the table and every index that has declared traffic, by location and entity.
+/// Returns the heat of every entity in the table and every index that has declared traffic, at its peak, by location and entity.
 pub fn heat(
     model: &Model,
     plans: &BTreeMap<&str, Result<Plan<'_>, Unserved<'_>>>,
 ) -> BTreeMap<(String, String), Heat> {
+    let shape = Shape::of(model);
     let mut heats: BTreeMap<(String, String), Heat> = BTreeMap::new();
     for write in &model.writes {
-        let rate = write.rps.unwrap_or_default();
+        let rate = write.rps.unwrap_or_default() * shape.peak_of(write.peak);
         for effect in write_effects::effects(model, write) {
             let Some(entity) = model.entity(&effect.entity) else { continue };
             let location = TableOrIndex { index: effect.index.as_deref().and_then(|name| model.index(name)) };
             let Some(mapping) = location.mapping(entity) else { continue };
             let share = share(model, &mapping);
-            let heat = heats.entry((location.name().to_owned(), entity.name.clone())).or_default();
-            heat.writes += rate * effect.units * share;
-            heat.share = heat.share.max(share);
+            let heat = heats.entry((partition_owner(location), entity.name.clone())).or_default();
+            heat.writes += rate * effect.units * share.likely.value;
+            heat.proven_writes += rate * effect.proven_units() * share.least;
+            heat.share = heat.share.max(share.likely.value);
         }
     }
     for pattern in &model.patterns {
@@ -109,15 +170,27 @@ pub fn heat(
             let Some(mapping) = step.targets.first().and_then(|entity| step.location.mapping(entity)) else {
                 continue;
             };
+            let rate = pattern.rps.unwrap_or_default() * shape.peak_of(pattern.peak);
             // Every call reads every shard: shards divide what a call reads, not the number of calls.
-            let calls = share(model, &mapping) * mapping.shards() as f64;
+            let calls = share(model, &mapping).map(|share| (share * mapping.shards() as f64).min(1.0));
             let heat =
-                heats.entry((step.location.name().to_owned(), mapping.entity.name.clone())).or_default();
-            // An assumed amount proves nothing: it counts up to one page.
-            let most = if step.items.known { f64::MAX } else { PAGE_UNITS };
-            let each = (step.units() / step.fan_out.max(1) as f64).min(most);
-            heat.reads += pattern.rps.unwrap_or_default() * each * calls.min(1.0);
+                heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
+            // Items that are followed lead to different keys, each with its share of the requests.
+            let requests = if step.follow.is_some() { 1.0 } else { step.fan_out.max(1) as f64 };
+            let each = step.units() / requests;
+            heat.reads += rate * each * calls.likely.value;
+            heat.proven_reads += rate * proven_units(model, step, each) * calls.least;
         }
     }
     heats
+}
+
+/// The name of the table or index whose partitions take the load: those of the table have its local indexes too.
+fn partition_owner(location: TableOrIndex<'_>) -> String {
+    TableOrIndex { index: location.index.filter(|index| !index.local) }.name().to_owned()
+}
+
+/// The units that a request certainly takes: at least the smallest read.
+fn proven_units(model: &Model, step: &Step<'_>, each: f64) -> f64 {
+    if step.basis(model).is_assumed() { estimate::read_units(0.0, step.strong).min(each) } else { each }
 }

@@ -22,7 +22,7 @@ pub struct Prices {
     pub write_hour: f64,
     /// Price of a provisioned read unit for an hour.
     pub read_hour: f64,
-    /// The share of provisioned capacity that is used on average.
+    /// The target utilisation of auto scaling: the share of the provisioned capacity that is used.
     pub utilisation: f64,
     /// Price of a stored gigabyte for a month.
     pub gigabyte: f64,

@@ -1,6 +1,8 @@
 //! What a write touches: items of the table, index entries, markers of unique values, and their write units.
 
-use crate::capacity::estimate::write_units;
+use crate::capacity::basis::Basis;
+use crate::capacity::estimate::{self, ItemCount, write_units};
+use crate::capacity::size;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Action, Entity, Index, Model, Projection, Verb, Write};
 use std::fmt;
@@ -18,6 +20,8 @@ pub struct Effect {
     pub times: f64,
     /// The write units of all of them.
     pub units: f64,
+    /// What the units rest on.
+    pub basis: Basis,
     /// What happens.
     pub kind: EffectKind,
 }
@@ -43,6 +47,13 @@ pub enum EffectKind {
     Move,
 }
 
+impl Effect {
+    /// Returns the write units that do not rest on an assumption: at least one.
+    pub fn proven_units(&self) -> f64 {
+        if self.basis.is_assumed() { self.units.min(1.0) } else { self.units }
+    }
+}
+
 impl fmt::Display for EffectKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -63,9 +74,11 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
     let mut effects = Vec::new();
     for action in &write.actions {
         let Some(entity) = model.entity(&action.entity) else { continue };
-        let times = if action.many { entity.expect.average.unwrap_or(10.0) } else { 1.0 };
+        let number = items_of_action(write, action, entity);
+        let (times, size) = (number.average, size::item(model, entity));
+        let basis = number.basis.and(size.basis).and(Basis::Derived);
         // A transaction takes two phases, and so does a write that keeps a value unique.
-        let marks = marks(action, entity);
+        let marks = markers_of_action(action, entity);
         let factor = if write.transact || marks > 0 { 2.0 } else { 1.0 };
         let kind = match action.verb {
             Verb::Create => EffectKind::Create,
@@ -79,7 +92,8 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
             entity: entity.name.clone(),
             index: None,
             times,
-            units: times * factor * write_units(entity.bytes()) as f64,
+            units: times * factor * write_units(size.value as u64) as f64,
+            basis,
             kind,
         });
         if marks > 0 {
@@ -89,33 +103,72 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
                 index: None,
                 times: times * marks as f64,
                 units: times * factor * marks as f64,
-                kind: EffectKind::Markers(entity.unique.clone()),
+                basis: number.basis.and(Basis::Derived),
+                kind: EffectKind::Markers(entity.unique.concat()),
             });
         }
-        effects.extend(model.indexes.iter().filter_map(|index| index_effect(action, entity, index, times)));
+        effects.extend(
+            model.indexes.iter().filter_map(|index| index_effect(model, action, entity, index, number)),
+        );
     }
     effects
 }
 
-/// The number of marker items that keep values unique.
-fn marks(action: &Action, entity: &Entity) -> usize {
+/// Returns the number of items that one action of a write touches. What is expected per parent is the number only where the write makes or
+/// deletes the parent too, or changes all copies of it; elsewhere that is an assumption.
+pub fn items_of_action(write: &Write, action: &Action, entity: &Entity) -> ItemCount {
+    if !action.many {
+        return ItemCount::one();
+    }
+    let all = estimate::per_parent(entity);
+    if touches_all(write, action, entity) {
+        return all;
+    }
+    ItemCount { basis: Basis::Assumed, max_basis: Basis::Assumed, ..all }
+}
+
+fn touches_all(write: &Write, action: &Action, entity: &Entity) -> bool {
+    let Some(parent) = entity.expect.per.as_deref() else { return false };
+    let makes = |verb: Verb| matches!(verb, Verb::Create | Verb::Put);
+    let is_copy = entity.copies.as_deref() == Some(parent);
+    let of_parent = write.actions.iter().filter(|other| other.entity == parent);
+    of_parent.map(|other| other.verb).any(|verb| {
+        is_copy || (makes(verb) && makes(action.verb)) || (verb == Verb::Delete && action.verb == verb)
+    })
+}
+
+/// Returns the number of marker items that an action writes to keep values unique.
+pub fn markers_of_action(action: &Action, entity: &Entity) -> usize {
     match action.verb {
         Verb::Create | Verb::Put | Verb::Delete => entity.unique.len(),
         // The marker of the old value is deleted, that of the new one is put.
-        Verb::Update => entity.unique.iter().filter(|name| action.set.contains(name)).count() * 2,
+        Verb::Update => {
+            let changes = |unique: &&Vec<String>| unique.iter().any(|name| action.set.contains(name));
+            entity.unique.iter().filter(changes).count() * 2
+        }
     }
 }
 
-fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> Option<Effect> {
+fn index_effect(
+    model: &Model,
+    action: &Action,
+    entity: &Entity,
+    index: &Index,
+    number: ItemCount,
+) -> Option<Effect> {
     let mapping = TableOrIndex { index: Some(index) }.mapping(entity)?;
-    let one = write_units(mapping.bytes()) as f64;
+    let size = size::entry(model, &mapping);
+    let (times, one) = (number.average, write_units(size.value as u64) as f64);
+    // However large the entry is within the item, it may take the same units.
+    let whole = size::item(model, entity);
+    let basis = if write_units(whole.value as u64) as f64 == one { whole.basis } else { size.basis };
     let touches = |name: &str| action.set.iter().any(|set| set == name);
     let (entries, kind) = match action.verb {
         Verb::Create | Verb::Put => (1.0, EffectKind::Put),
         Verb::Delete => (1.0, EffectKind::Delete),
         Verb::Update => {
             let key = mapping.fields().any(touches);
-            let membership = mapping.when.tests.iter().any(|test| touches(test.attribute()));
+            let membership = mapping.when.attributes().into_iter().any(touches);
             let data = match &index.project {
                 Projection::All => !action.set.is_empty(),
                 Projection::KeysOnly => false,
@@ -135,6 +188,7 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
         index: Some(index.name.clone()),
         times: times * entries,
         units: times * entries * one,
+        basis: number.basis.and(basis).and(Basis::Derived),
         kind,
     })
 }
@@ -142,6 +196,11 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
 /// Returns the write units of one execution.
 pub fn units(model: &Model, write: &Write) -> f64 {
     effects(model, write).iter().map(|effect| effect.units).sum()
+}
+
+/// Returns what the write units of one execution rest on.
+pub fn basis(model: &Model, write: &Write) -> Basis {
+    effects(model, write).iter().map(|effect| effect.basis).max().unwrap_or_default()
 }
 
 /// Returns how many writes, to the table and its indexes, each write of the application causes.

@@ -1,10 +1,12 @@
 //! Rules about data that is stored more than once: it must be declared, and written together.
 
 use super::Checker;
+use crate::audit::copying::Copying;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::model::{Entity, Verb, Write};
+use crate::model::{Action, Entity, Verb, Write};
 use crate::name_hints;
+use crate::repair::{Edit, Repair};
 use std::collections::{BTreeSet, HashMap};
 
 /// The number of other entities with its identifier in their keys that an entity is compared with.
@@ -20,6 +22,10 @@ impl Checker<'_> {
             for write in writes {
                 self.check_copy_is_written(write, original, copy);
             }
+            if !copy.latest {
+                self.changed_alone(original, copy);
+            }
+            self.comparable(original, copy);
             if !is_written {
                 let finding = self.about_entity("P503", Severity::Warning, copy);
                 self.report(
@@ -29,13 +35,29 @@ impl Checker<'_> {
                             copy.name, original.name
                         ))
                         .with_help(format!(
-                            "add to [write]: create{0} = {{ transact = [\"create {0}\", \"create {1}\"] }}",
+                            "add a write that creates {} and {} in one transaction",
                             original.name, copy.name
-                        )),
+                        ))
+                        .with_proposals(vec![written_together(original, copy)]),
                 );
             }
         }
         self.undeclared();
+    }
+
+    /// A copy can be found from its original, or the original from the copy.
+    fn comparable(&mut self, original: &Entity, copy: &Entity) {
+        let own = Copying::of_entity(self.model, copy).into_iter().find(|own| own.copy.name == copy.name);
+        let Some(own) = own.filter(|own| !own.is_comparable()) else { return };
+        let lacking = list(&own.lacking());
+        let finding = self.about_entity("P518", Severity::Warning, copy);
+        let message = format!(
+            "nothing leads from {} to its original {}, or back: they cannot be compared",
+            copy.name, original.name
+        );
+        self.report(
+            finding.with_message(message).with_help(format!("give {} the attributes {lacking}", copy.name)),
+        );
     }
 
     /// Checks that a write of the original also writes the copy, in the same transaction.
@@ -51,20 +73,44 @@ impl Checker<'_> {
             return;
         }
         let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
-        let set =
-            if action.set.is_empty() { String::new() } else { format!(" set {}", action.set.join(", ")) };
         let verb = action.verb.name();
+        let other = Action { set: action.set.clone(), ..Action::new(action.verb, &copy.name) };
         self.report(
             finding
                 .with_message(format!(
                     "{} {}s {} without its copy {} in one transaction: they drift apart",
                     write.name, verb, original.name, copy.name
                 ))
-                .with_help(format!(
-                    "write transact = [\"{verb} {}{set}\", \"{verb} {}{set}\"]",
-                    original.name, copy.name
-                )),
+                .with_help(format!("{verb} {} in the same transaction", copy.name))
+                .with_proposals(in_transaction(write, other)),
         );
+    }
+
+    /// A copy changes only with its original.
+    fn changed_alone(&mut self, original: &Entity, copy: &Entity) {
+        for write in self.usage.writes_of(&copy.name).to_vec() {
+            let updates = |action: &&Action| action.entity == copy.name && action.verb == Verb::Update;
+            let set = write.actions.iter().filter(updates).flat_map(|action| &action.set);
+            let shared: Vec<String> =
+                set.filter(|name| original.attribute(name).is_some()).cloned().collect();
+            if shared.is_empty() || write.actions.iter().any(|action| action.entity == original.name) {
+                continue;
+            }
+            let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
+            let other = Action { set: shared.clone(), ..Action::new(Verb::Update, &original.name) };
+            self.report(
+                finding
+                    .with_message(format!(
+                        "{} changes {} of {} without its original {}: they drift apart",
+                        write.name,
+                        list(&shared),
+                        copy.name,
+                        original.name
+                    ))
+                    .with_help(format!("update {} in the same transaction", original.name))
+                    .with_proposals(in_transaction(write, other)),
+            );
+        }
     }
 
     /// Finds two entities with the same data about the same thing.
@@ -106,12 +152,63 @@ impl Checker<'_> {
                                 list(&shared)
                             ))
                             .with_help(format!(
-                                "add copies = \"{}\" to [entity.{}]",
+                                "add copies = \"{}\" to [entity.{}], and write both in one transaction",
                                 original.name, other.name
-                            )),
+                            ))
+                            .with_proposals(declared_copy(original, other)),
                     );
                 }
             }
         }
     }
+}
+
+/// A write that creates an original and its copy.
+fn written_together(original: &Entity, copy: &Entity) -> Repair {
+    let (name, created) = (format!("create{}", original.name), if copy.latest { "put" } else { "create" });
+    let line = format!("{{ transact = [\"create {}\", \"{created} {}\"] }}", original.name, copy.name);
+    Repair {
+        help: format!("add to [write]: {name} = {line}"),
+        edits: vec![Edit::set(&["write", &name], line)],
+    }
+}
+
+/// The declaration of a copy, alone or with a write of both.
+fn declared_copy(original: &Entity, copy: &Entity) -> Vec<Repair> {
+    let edit = Edit::set(&["entity", &copy.name, "copies"], format!("\"{}\"", original.name));
+    let help = format!("add copies = \"{}\" to [entity.{}]", original.name, copy.name);
+    let write = written_together(original, copy);
+    let both =
+        Repair { help: format!("{help}; {}", write.help), edits: [vec![edit.clone()], write.edits].concat() };
+    vec![Repair { help, edits: vec![edit] }, both]
+}
+
+/// The actions of a write and another one, in one transaction, which contains an item only once.
+pub(super) fn in_transaction(write: &Write, other: Action) -> Vec<Repair> {
+    let sends = |action: &Action| action.expression.is_some() || action.condition.is_some();
+    if write.actions.iter().any(sends) || !write.markers.is_empty() {
+        return Vec::new();
+    }
+    let mut actions = write.actions.clone();
+    let same = |own: &&mut Action| own.verb == other.verb && own.entity == other.entity;
+    match actions.iter_mut().find(same) {
+        Some(own) => own.set.extend(other.set),
+        None => actions.push(other),
+    }
+    let all: Vec<String> = actions.iter().map(|action| format!("\"{action}\"")).collect();
+    let list = format!("[{}]", all.join(", "));
+    let form = if write.transact { "transact" } else { "batch" };
+    let mut edits = vec![Edit::set(&["write", &write.name, "transact"], list.clone())];
+    if let [action] = write.actions.as_slice()
+        && !write.transact
+        && !action.many
+    {
+        edits.push(Edit::remove(&["write", &write.name, action.verb.name()]));
+        if !action.set.is_empty() {
+            edits.push(Edit::remove(&["write", &write.name, "set"]));
+        }
+    } else if form == "batch" {
+        edits.push(Edit::remove(&["write", &write.name, "batch"]));
+    }
+    vec![Repair { help: format!("write transact = {list}"), edits }]
 }

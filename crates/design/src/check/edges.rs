@@ -1,11 +1,13 @@
-//! Rules about relationships: readable from both ends, and named in the direction they point.
+//! Rules about relationships: readable from both ends, stored once, and named in the direction they point.
 
 use super::Checker;
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::keys::key_mapping::TableOrIndex;
-use crate::model::Entity;
-use crate::template::{Part, Template};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::value_type::ValueType;
+use crate::model::{Entity, Model};
+use crate::name_hints;
+use crate::template::{FieldTypes, Format, Part, Template};
 
 /// Verbs that relate people to people and have no other meaning.
 const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
@@ -24,6 +26,9 @@ impl Checker<'_> {
         let model = self.model;
         for entity in &model.entities {
             self.direction(entity);
+            self.single(entity);
+            self.refers(entity);
+            self.stored_in_one_end(entity);
             if entity.edge.len() == 2 && entity.copies.is_none() {
                 self.both_ends(entity);
             }
@@ -32,11 +37,18 @@ impl Checker<'_> {
 
     /// Checks that prefix and attribute agree: `FOLLOWED_BY#{followerId}`.
     fn direction(&mut self, entity: &Entity) {
-        for template in &entity.key {
-            for (word, field) in named_fields(template) {
+        let (model, delimiter) = (self.model, entity.delimiter());
+        // `EMPLOYEE#` is the name of an entity and not a role where there are employees.
+        let is_entity = |word: &str| {
+            let meant = model.entity_in_any_case(&word.replace('_', ""));
+            meant.is_some_and(|other| other.edge.is_empty() && other.name != entity.name)
+        };
+        let indexed = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+        for template in entity.key.iter().chain(indexed) {
+            for (word, field) in named_fields(template, delimiter) {
                 let Some((stem, wanted)) = role_of_word(&word) else { continue };
                 let Some((other, found)) = role_of_attribute(&field) else { continue };
-                if stem != other || wanted == found {
+                if stem != other || wanted == found || is_entity(&word) {
                     continue;
                 }
                 let finding = self.about_entity("P215", Severity::Warning, entity);
@@ -47,11 +59,111 @@ impl Checker<'_> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "{word}# is followed by {field}, but must be followed by {meaning}"
+                            "{word}{delimiter} is followed by {field}, but must be followed by {meaning}"
                         ))
                         .with_help("swap the two attributes of the key, or rename the prefix"),
                 );
             }
+        }
+    }
+
+    /// The key of a relationship must hold its two ends and nothing else, so that it exists once and can be deleted.
+    fn single(&mut self, entity: &Entity) {
+        let model = self.model;
+        let ends = ends(model, entity);
+        if ends.len() != 2 || !entity.identity.is_empty() || !ends.iter().all(|end| entity.has_key_field(end))
+        {
+            return;
+        }
+        // Other identifiers belong to an end: the project of a task, the owner of a repository.
+        let varies = |name: &&str| {
+            let kind = entity.attribute(name).map(|attribute| &attribute.kind);
+            kind.is_some_and(|kind| kind.is_time() || matches!(kind, ValueType::Choice(_) | ValueType::Bool))
+                || name_hints::is_role(name)
+        };
+        let more: Vec<&str> =
+            entity.key_fields().filter(|name| !ends.contains(name)).filter(varies).collect();
+        let Some(first) = more.first() else { return };
+        let name = &entity.name;
+        let without: Vec<String> =
+            entity.key.iter().map(|template| without(template, &more, entity.delimiter())).collect();
+        let finding = Finding::new("P225", Severity::Warning, entity.subject(), &entity.key_span);
+        self.report(
+            finding
+                .with_message(format!(
+                    "{name} connects {}, but its key also holds {}: the same pair can exist twice, and cannot be deleted without knowing {first}",
+                    list(&ends),
+                    list(&more)
+                ))
+                .with_help(format!(
+                    "write key = [\"{}\"], and put {first} into the sort key of an index: \"{}#{{{first}}}#{{{}}}\"",
+                    without.join("\", \""),
+                    name.to_uppercase(),
+                    ends[1]
+                )),
+        );
+    }
+
+    /// A key that refers to another entity needs an attribute that this entity has.
+    fn refers(&mut self, entity: &Entity) {
+        let model = self.model;
+        for field in entity.key_fields() {
+            let Some(stem) = field.strip_suffix("Id").or_else(|| field.strip_suffix("_id")) else { continue };
+            let meant = model.entity_in_any_case(stem);
+            let Some(other) =
+                meant.filter(|other| other.name != entity.name && other.attribute(field).is_none())
+            else {
+                continue;
+            };
+            if model.owner_of(field).is_some() || self.has("P226", &entity.subject()) {
+                continue;
+            }
+            let key: Vec<String> = other.key.iter().map(Template::to_string).collect();
+            let finding = Finding::new("P226", Severity::Warning, entity.subject(), &entity.key_span);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "the key of {} refers to a {} by {field}, but {} has no {field}; its key is {}",
+                        entity.name,
+                        other.name,
+                        other.name,
+                        key.join(" / ")
+                    ))
+                    .with_help(format!(
+                        "add {field} to the attributes and the key of {}, or name the attribute that identifies it",
+                        other.name
+                    )),
+            );
+        }
+    }
+
+    /// A role of a user in something else is a relationship; as an attribute, there is one for each item.
+    fn stored_in_one_end(&mut self, entity: &Entity) {
+        let Some(id) = entity.identity().filter(|_| entity.edge.is_empty() && entity.copies.is_none()) else {
+            return;
+        };
+        for index_key in &entity.indexes {
+            let fields = || index_key.key.iter().flat_map(Template::fields);
+            let person = index_key
+                .key
+                .first()
+                .into_iter()
+                .flat_map(Template::fields)
+                .find(|name| *name != id && name_hints::is_person(name));
+            let Some((person, role)) = person.zip(fields().find(|name| name_hints::is_role(name))) else {
+                continue;
+            };
+            let (name, index) = (&entity.name, &index_key.index);
+            let finding = Finding::new("P227", Severity::Warning, entity.subject(), &index_key.span);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "{index} finds {name} by {person} and {role}, but one {name} holds a single {person} and {role}"
+                    ))
+                    .with_help(format!(
+                        "if several can have access to it, make the relationship an entity, [entity.{name}Access] with edge = [\"{person}\", \"{id}\"] and {role}, and follow it with via"
+                    )),
+            );
         }
     }
 
@@ -63,32 +175,79 @@ impl Checker<'_> {
         let edges = std::iter::once(entity).chain(copies);
         let mappings =
             edges.flat_map(|edge| locations.iter().filter_map(move |location| location.mapping(edge)));
-        let partitions: Vec<Template> = mappings.map(|mapping| mapping.partition).collect();
-        let closed: Vec<&str> = entity
-            .edge
-            .iter()
-            .map(String::as_str)
-            .filter(|end| !partitions.iter().any(|partition| partition.has_field(end)))
-            .collect();
-        if closed.is_empty() {
-            return;
-        }
+        let mappings: Vec<KeyMapping<'_>> = mappings.collect();
+        let is_closed = |(end, other): &(&str, &str)| !mappings.iter().any(|own| is_read_by(own, end, other));
+        let [first, second] = entity.edge.as_slice() else { return };
+        let ends = [(first.as_str(), second.as_str()), (second.as_str(), first.as_str())];
+        let closed: Vec<&str> = ends.into_iter().filter(is_closed).map(|(end, _)| end).collect();
+        let Some(end) = closed.first() else { return };
+        let other = if *end == first { second } else { first };
         let finding = self.about_entity("P216", Severity::Warning, entity);
-        let key: Vec<String> = entity.key.iter().rev().map(Template::to_string).collect();
         self.report(
             finding.with_message(format!("{} cannot be read by {}", entity.name, list(&closed))).with_help(
-                format!("add an index entry with the key inverted: key = [\"{}\"]", key.join("\", \"")),
+                format!(
+                    "add an index entry that starts with {end}: key = [\"{}\", \"{}\"]; if nothing asks for it, declare identity = [\"{first}\", \"{second}\"] in place of edge",
+                    prefixed(entity, end),
+                    prefixed(entity, other)
+                ),
             ),
         );
     }
 }
 
+/// Returns whether all relationships of one end can be queried without knowing the other, or an instant.
+fn is_read_by(mapping: &KeyMapping<'_>, end: &str, other: &str) -> bool {
+    let is_instant = |part: &Part| match part {
+        Part::Field { name, format: Format::Plain } => {
+            mapping.entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time())
+        }
+        _ => false,
+    };
+    let partition = &mapping.partition;
+    if partition.has_field(other) || partition.parts.iter().any(is_instant) {
+        return false;
+    }
+    let sorted = mapping.sort.iter().flat_map(Template::fields);
+    let mut unknown = sorted.filter(|name| !partition.has_field(name));
+    partition.has_field(end) || unknown.next() == Some(end)
+}
+
+/// An end of a relationship with the prefix that its key has: `USER#{userId}`.
+fn prefixed(entity: &Entity, end: &str) -> String {
+    let delimiter = entity.delimiter();
+    let mut named = entity.key.iter().flat_map(|template| named_fields(template, delimiter));
+    let word = named.find(|(_, field)| field == end).map(|(word, _)| word);
+    format!("{}{delimiter}{{{end}}}", word.unwrap_or_else(|| entity.name.to_uppercase()))
+}
+
+/// The two attributes that an entity connects: as declared, or those of an entity that is named after a relationship.
+fn ends<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
+    if !entity.edge.is_empty() {
+        return entity.edge.iter().map(String::as_str).collect();
+    }
+    let named = name_hints::is_relationship(&entity.name) && entity.identity().is_none();
+    let foreign = |name: &&str| model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
+    let mut ends: Vec<&str> = entity.key_fields().filter(|_| named).filter(foreign).collect();
+    ends.dedup();
+    ends
+}
+
+/// A template without some fields and the delimiters before them.
+fn without(template: &Template, fields: &[&str], delimiter: char) -> String {
+    let mut text = template.to_string();
+    for field in fields {
+        let before = format!("{delimiter}{{{field}}}");
+        text = text.replace(&before, "").replace(&format!("{{{field}}}{delimiter}"), "");
+    }
+    text
+}
+
 /// Fields with the words before them: `FOLLOWS#USER#{id}` yields FOLLOWS and USER.
-fn named_fields(template: &Template) -> Vec<(String, String)> {
+fn named_fields(template: &Template, delimiter: char) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for pair in template.parts.windows(2) {
         let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
-        for word in text.split('#').filter(|word| !word.is_empty()) {
+        for word in text.split(delimiter).filter(|word| !word.is_empty()) {
             found.push((word.to_owned(), name.clone()));
         }
     }

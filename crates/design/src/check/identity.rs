@@ -6,17 +6,62 @@ use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::key_tree::KeyTree;
 use crate::keys::keyspace::{MAX_NAMED, key_tokens};
+use crate::model::limits::Precision;
 use crate::model::value_type::ValueType;
-use crate::model::{Entity, Model};
+use crate::model::{Action, Attribute, Entity, Model, Verb};
 use crate::name_hints;
 use crate::plan::{Operation, Step};
-use crate::template::{Part, SHARD, Template};
+use crate::repair::{Edit, Repair, quoted};
+use crate::template::{FieldTypes, Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
 impl<'m> Checker<'m> {
     pub fn identity(&mut self) {
         self.distinct_entities();
         self.identified();
+        self.storable_markers();
+    }
+
+    /// The key of a marker is a text, made of names and values.
+    fn storable_markers(&mut self) {
+        for entity in self.model.entities.iter().filter(|entity| !entity.unique.is_empty()) {
+            self.text_keys(entity);
+            self.marker_names(entity);
+            self.marker_values(entity);
+        }
+    }
+
+    fn text_keys(&mut self, entity: &Entity) {
+        let (model, table) = (self.model, TableOrIndex { index: None });
+        let mut keys = model.table.keys.iter().enumerate();
+        let Some((_, key)) = keys.find(|(position, _)| table.key_is_number(model, *position)) else { return };
+        let finding = self.about_entity("P513", Severity::Error, entity);
+        let message = format!("{key} is a number, and the markers of unique values have texts as keys");
+        let help = format!("make {key} a text, as in \"{}#{{…}}\"", entity.name.to_uppercase());
+        self.report(finding.with_message(message).with_help(help));
+    }
+
+    /// Names are separated by `#` and commas.
+    fn marker_names(&mut self, entity: &Entity) {
+        let mut names = entity.unique.iter().flatten().chain([&entity.name]);
+        let Some(name) = names.find(|name| name.contains(['#', ','])) else { return };
+        let finding = self.about_entity("P513", Severity::Error, entity);
+        let message = format!("the name \"{name}\" would make the keys of two markers one");
+        self.report(finding.with_message(message).with_help("use a name without # and commas"));
+    }
+
+    fn marker_values(&mut self, entity: &Entity) {
+        for attribute in entity.unique.iter().flatten().filter_map(|name| entity.attribute(name)) {
+            if attribute.kind.is_scalar() {
+                continue;
+            }
+            let finding = self.about_entity("P513", Severity::Error, entity);
+            let name = &attribute.name;
+            let kind = attribute.kind.described();
+            let message = format!("{name} is {kind}, which has no text for the key of a marker");
+            let help = format!("keep a text unique, such as a hash of {name} in an attribute of its own");
+            self.report(finding.with_message(message).with_help(help));
+        }
     }
 
     /// Two entities must not be able to produce the same primary key.
@@ -65,14 +110,16 @@ impl<'m> Checker<'m> {
         for entity in &model.entities {
             let missing: Vec<&str> =
                 needed(model, entity).into_iter().filter(|name| !entity.has_key_field(name)).collect();
-            let otherwise = entity.unique.iter().any(|name| entity.has_key_field(name));
+            // What is unique among the originals is unique among their copies.
+            let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+            let mut owners = original.into_iter().chain([entity]);
+            let otherwise = owners.any(|owner| owner.is_unique_by(|name| entity.has_key_field(name)));
             if missing.is_empty() || otherwise {
                 continue;
             }
             let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
             let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
-            let last = key.last().cloned().unwrap_or_default();
-            let rest: String = missing.iter().map(|name| format!("#{{{name}}}")).collect();
+            let appended = appended(entity, &missing);
             self.report(
                 finding
                     .with_message(format!(
@@ -81,10 +128,14 @@ impl<'m> Checker<'m> {
                         list(&missing),
                         entity.name
                     ))
-                    .with_help(format!("append it: \"{last}{rest}\"")),
+                    .with_help(appended.help.clone())
+                    .with_proposals(vec![appended]),
             );
         }
+        self.lowered();
+        self.shortened();
         self.several_a_day();
+        self.several_at_once();
         self.one_for_many();
         for entity in &model.entities {
             let Some(versions) = &entity.versions else { continue };
@@ -103,6 +154,55 @@ impl<'m> Checker<'m> {
             self.report(
                 finding.with_message(message).with_help(format!("write V#{{{versions}:08}} in the sort key")),
             );
+        }
+    }
+
+    /// Identifiers in lower case: two that differ only in case have one key.
+    fn lowered(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { continue };
+            let needed = needed(model, entity);
+            let merged = mapping.parts().find_map(|part| match part {
+                Part::Field { name, format } => {
+                    let kind = &entity.attribute(name)?.kind;
+                    (needed.contains(&name.as_str()) && !format.tells_apart(kind)).then_some(name)
+                }
+                Part::Text(_) => None,
+            });
+            let Some(name) = merged.filter(|name| !mapping.holds_whole(name)) else { continue };
+            let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+            let message = format!("values of {name} that differ only in case have one key, {{{name}:lower}}");
+            let help = format!(
+                "write {{{name}}} if all are in lower case, or accept it if case never tells two apart"
+            );
+            self.report(finding.with_message(message).with_help(help));
+        }
+    }
+
+    /// A time that identifies items, of which the key holds only the start.
+    fn shortened(&mut self) {
+        for entity in self.model.entities.iter().filter(|entity| !entity.identity.is_empty()) {
+            let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { continue };
+            let shortened = entity.identity.iter().find_map(|name| {
+                let is_own = |part: &&Part| matches!(part, Part::Field { name: own, .. } if own == name);
+                let part = mapping.parts().find(is_own)?;
+                let minutes = entity.attribute(name)?.limits.precision == Some(Precision::Minute);
+                let holds = |part: &Part| {
+                    part.holds_whole(name, entity)
+                        || (minutes && matches!(part, Part::Field { format: Format::Bucket(16), .. }))
+                };
+                let is_bucket = mapping.partition.truncates(name)
+                    || mapping.sort.as_ref().is_some_and(|sort| sort.truncates(name));
+                let is_held = mapping.parts().filter(is_own).any(holds);
+                (is_bucket && !is_held).then(|| (name, Template { parts: vec![part.clone()] }))
+            });
+            let Some((name, part)) = shortened else { continue };
+            let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
+            let message = format!(
+                "{name} identifies items, and the key holds only its start, {part}: the second of them overwrites the first"
+            );
+            self.report(finding.with_message(message).with_help(format!("write {{{name}}} in the key")));
         }
     }
 
@@ -145,27 +245,77 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// Returns whether items are put into a key that holds only the start of their time.
+    fn is_cut(&self, entity: &Entity, time: &str) -> bool {
+        let whole = TableOrIndex { index: None }.mapping(entity).is_none_or(|own| own.holds_whole(time));
+        let put =
+            |action: &Action| action.entity == entity.name && matches!(action.verb, Verb::Create | Verb::Put);
+        let written = self.usage.writes_of(&entity.name).iter().any(|write| write.actions.iter().any(put));
+        !whole && written && entity.attribute(time).is_some_and(|own| own.kind == ValueType::Timestamp)
+    }
+
+    /// The time that alone distinguishes the items of a list from each other, where the model does not say what does.
+    fn distinguishing_time(&self, entity: &'m Entity) -> Option<&'m Attribute> {
+        let model = self.model;
+        let declared = !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
+        let copied = entity.copies.is_some() || entity.versions.is_some();
+        let listed = self.usage.listed.contains(entity.name.as_str());
+        if declared || copied || entity.identity().is_some() || !listed {
+            return None;
+        }
+        let time = entity.key.get(1)?.fields().last()?;
+        let is_foreign = |name: &str| {
+            name == time || model.owner_of(name).is_some() || model.table.tenant.as_deref() == Some(name)
+        };
+        let attribute = entity.attribute(time).filter(|attribute| attribute.kind.is_time())?;
+        entity.key_fields().all(is_foreign).then_some(attribute)
+    }
+
+    /// A list whose items differ only in their instant, though another identifier tells them apart: two at once overwrite each other.
+    fn several_at_once(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let Some(time) = self.distinguishing_time(entity) else { continue };
+            if self.has("P203", &entity.subject()) || time.kind != ValueType::Timestamp {
+                continue;
+            }
+            // What an entity in the key has as well follows from the key.
+            let follows = |name: &str| {
+                let mut owners = entity.key_fields().filter_map(|field| model.owner_of(field));
+                owners.any(|owner| owner.attribute(name).is_some())
+            };
+            let identifies = |attribute: &&Attribute| {
+                let is_identifier = attribute.kind.is_globally_unique() || attribute.kind == ValueType::Id;
+                is_identifier && !attribute.optional && !entity.has_key_field(&attribute.name)
+            };
+            let mut missing = entity.attributes.iter().filter(identifies);
+            let Some(missing) = missing.find(|attribute| !follows(&attribute.name)) else { continue };
+            let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+            let appended = appended(entity, &[&missing.name]);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "only {} distinguishes one {} from another: of two at the same instant, the second overwrites the first",
+                        time.name, entity.name
+                    ))
+                    .with_help(format!(
+                        "{}, or declare that no two have one instant: identity = {}",
+                        appended.help,
+                        identity_of(entity)
+                    ))
+                    .with_proposals(vec![appended]),
+            );
+        }
+    }
+
     /// A list whose items differ only in their date: the second of a day overwrites the first.
     fn several_a_day(&mut self) {
         let model = self.model;
         for entity in &model.entities {
-            let declared =
-                !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
-            let copied = entity.copies.is_some() || entity.versions.is_some();
-            let listed = self.usage.listed.contains(entity.name.as_str());
-            if declared
-                || copied
-                || entity.identity().is_some()
-                || !listed
-                || name_hints::is_periodic(&entity.name)
-            {
-                continue;
-            }
-            let Some(date) = entity.key.get(1).and_then(|sort| sort.fields().last()) else { continue };
-            let day = entity.attribute(date).is_some_and(|attribute| attribute.kind == ValueType::Date);
-            let foreign =
-                entity.key_fields().filter(|name| *name != date).all(|name| model.owner_of(name).is_some());
-            if day && foreign {
+            let Some(time) = self.distinguishing_time(entity) else { continue };
+            let date = &time.name;
+            let day = time.kind == ValueType::Date;
+            if (day || self.is_cut(entity, date)) && !name_hints::is_periodic(&entity.name) {
                 let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
                 self.report(
                     finding
@@ -180,6 +330,25 @@ impl<'m> Checker<'m> {
             }
         }
     }
+}
+
+/// The key with attributes appended to its last part.
+fn appended(entity: &Entity, missing: &[&str]) -> Repair {
+    let delimiter = entity.delimiter();
+    let mut key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
+    let rest: String = missing.iter().map(|name| format!("{delimiter}{{{name}}}")).collect();
+    let last = format!("{}{rest}", key.pop().unwrap_or_default());
+    key.push(last.clone());
+    let texts: Vec<String> = key.iter().map(|text| quoted(text).trim().to_owned()).collect();
+    let edit = Edit::set(&["entity", &entity.name, "key"], format!("[{}]", texts.join(", ")));
+    Repair { help: format!("append it: \"{last}\""), edits: vec![edit] }
+}
+
+/// The fields of a key as the identity of its items.
+fn identity_of(entity: &Entity) -> String {
+    let names: BTreeSet<&str> = entity.key_fields().filter(|name| *name != SHARD).collect();
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("\"{name}\"")).collect();
+    format!("[{}]", quoted.join(", "))
 }
 
 fn same_key(left: &KeyMapping<'_>, right: &KeyMapping<'_>, strict: bool) -> bool {

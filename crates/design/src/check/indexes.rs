@@ -65,7 +65,7 @@ impl<'m> Checker<'m> {
     }
 
     /// Patterns whose plan reads this index.
-    fn users(&self, index: &Index) -> Vec<&'m Pattern> {
+    pub(super) fn users(&self, index: &Index) -> Vec<&'m Pattern> {
         let is = |location: &TableOrIndex<'_>| location.index.is_some_and(|used| used.name == index.name);
         let reads = |pattern: &&Pattern| match self.plans.get(pattern.name.as_str()) {
             Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.location)),
@@ -144,7 +144,9 @@ impl<'m> Checker<'m> {
 
     fn hydrates(&self, pattern: &Pattern) -> bool {
         match self.plans.get(pattern.name.as_str()) {
-            Some(Ok(plan)) => plan.steps.iter().any(|step| step.operation == Operation::BatchGet),
+            Some(Ok(plan)) => {
+                plan.steps.iter().any(|step| step.operation == Operation::BatchGet && step.follow.is_none())
+            }
             _ => false,
         }
     }

@@ -6,12 +6,14 @@ use crate::formatting::list;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::Verb;
 use crate::name_hints;
+use crate::repair::{Edit, Repair};
 use crate::template::Template;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Checker<'m> {
     pub fn keys(&mut self) {
         self.injective();
+        self.always_built();
         self.stable();
         self.lasting();
         self.names();
@@ -26,19 +28,28 @@ impl<'m> Checker<'m> {
                 let loose = mapping.location.index.is_some() && Some(template) == mapping.sort.as_ref();
                 let touching = template.unterminated_fields(mapping.entity, false);
                 let forgeable = self.forgeable(&mapping, template);
-                let (severity, fields, why) = if !touching.is_empty() {
+                let (severity, fields, why, help) = if !touching.is_empty() {
                     let severity = if loose { Severity::Warning } else { Severity::Error };
+                    let help =
+                        format!("write a delimiter after {{{}}}, or give it a fixed width", touching[0]);
                     (
                         severity,
                         touching,
                         "not separated from what follows, so that different values produce the same key",
+                        help,
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
+                    let help = format!(
+                        "declare {} as \"id\" (never contains the delimiter), or write {{{}:escaped}}",
+                        list(&forgeable),
+                        forgeable[0]
+                    );
                     (
                         severity,
                         forgeable,
                         "free text, and a value that contains the delimiter can forge another key",
+                        help,
                     )
                 } else {
                     continue;
@@ -48,11 +59,6 @@ impl<'m> Checker<'m> {
                     list(&fields),
                     if fields.len() == 1 { "is" } else { "are" }
                 ));
-                let help = format!(
-                    "declare {} as \"id\" (never contains the delimiter), or write {{{}:escaped}}",
-                    list(&fields),
-                    fields[0]
-                );
                 self.report(finding.with_help(help));
             }
         }
@@ -71,6 +77,31 @@ impl<'m> Checker<'m> {
         let mut free = template.free_fields(mapping.entity);
         free.retain(|name| self.usage.searched.contains(&(location, entity, name.clone())));
         free
+    }
+
+    /// Every item has a primary key, and so every attribute that the key is made of.
+    fn always_built(&mut self) {
+        for entity in &self.model.entities {
+            let optional = |name: &&str| entity.attribute(name).is_some_and(|attribute| attribute.optional);
+            let fields: BTreeSet<&str> = entity.key_fields().filter(optional).collect();
+            if fields.is_empty() {
+                continue;
+            }
+            let fields: Vec<&str> = fields.into_iter().collect();
+            let finding = Finding::new("P228", Severity::Error, entity.subject(), &entity.key_span);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "the key of {} is made of {}, which is optional: an item without it has no key",
+                        entity.name,
+                        list(&fields)
+                    ))
+                    .with_help(format!(
+                        "declare {0} without `?`, or put {0} into an index, which then holds only items that have it",
+                        list(&fields)
+                    )),
+            );
+        }
     }
 
     /// Attributes of the table's key must not change.
@@ -146,7 +177,11 @@ impl<'m> Checker<'m> {
                         "{} entities share the table, and no attribute names the entity of an item",
                         model.entities.len()
                     ))
-                    .with_help("add type_attribute = \"EntityType\" to [table]"),
+                    .with_help("add type_attribute = \"EntityType\" to [table]")
+                    .with_proposals(vec![Repair {
+                        help: "add type_attribute = \"EntityType\" to [table]".to_owned(),
+                        edits: vec![Edit::set(&["table", "type_attribute"], "\"EntityType\"")],
+                    }]),
             );
         }
     }

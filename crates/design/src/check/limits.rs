@@ -1,19 +1,20 @@
 //! Rules about sizes: items, keys, item collections, transactions.
 
 use super::Checker;
+use crate::capacity::basis::Estimate;
+use crate::capacity::collection::{self, Collection, MAX_COLLECTION_BYTES};
 use crate::capacity::estimate;
+use crate::capacity::growth::MAX_ITEM_BYTES;
+use crate::capacity::size;
+use crate::capacity::write_effects::{items_of_action, markers_of_action};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_bytes;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::Entity;
+use crate::model::Index;
 use crate::name_hints;
-use crate::template::Part;
+use crate::template::{Part, Template};
 use std::collections::HashMap;
 
-/// The largest item.
-const MAX_ITEM_BYTES: u64 = 400 * 1024;
-/// The largest item collection of a table with a local index.
-const MAX_COLLECTION_BYTES: f64 = 10e9;
 /// The most actions of a transaction.
 const MAX_ACTIONS: f64 = 100.0;
 /// From this many items per parent on, a list is unbounded.
@@ -23,10 +24,15 @@ impl<'m> Checker<'m> {
     pub fn limits(&mut self) {
         let model = self.model;
         for entity in &model.entities {
-            let largest = entity.expect.max_bytes.unwrap_or_default().max(entity.bytes());
-            if largest > MAX_ITEM_BYTES {
-                let finding = self.about_entity("P401", Severity::Error, entity);
-                let message = format!("an item of {} is larger than 400 KB", format_bytes(largest as f64));
+            let largest = size::largest_item(model, entity);
+            if largest.value > MAX_ITEM_BYTES {
+                let severity = if largest.basis.is_assumed() { Severity::Warning } else { Severity::Error };
+                let finding = self.about_entity("P401", severity, entity);
+                let message = format!(
+                    "an item of {}{} is larger than 400 KB",
+                    format_bytes(largest.value),
+                    largest.basis.mark()
+                );
                 self.report(finding.with_message(message).with_help(
                     "split it under one partition key: PART#{number:04}, or store the large part elsewhere",
                 ));
@@ -35,10 +41,50 @@ impl<'m> Checker<'m> {
         for mapping in self.keys.mappings(TableOrIndex { index: None }).to_vec() {
             self.collection(&mapping);
         }
+        self.refused_names();
+        self.expiry();
         self.key_length();
         self.local_collections();
         for write in model.writes.iter().filter(|write| write.transact) {
             self.transaction(write);
+        }
+    }
+
+    /// Tables and indexes have names that DynamoDB accepts.
+    fn refused_names(&mut self) {
+        let model = self.model;
+        let table = ("table".to_owned(), &model.table.name, &model.table.span);
+        let index = |index: &'m Index| (format!("index.{}", index.name), &index.name, &index.span);
+        for (subject, name, span) in std::iter::once(table).chain(model.indexes.iter().map(index)) {
+            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+            if (3..=255).contains(&name.len()) && name.bytes().all(is_allowed) {
+                continue;
+            }
+            let finding = Finding::new("P230", Severity::Error, subject, span);
+            let message = format!("DynamoDB refuses the name \"{name}\"");
+            self.report(finding.with_message(message).with_help(
+                "a name has 3 to 255 characters: letters, digits, underscores, hyphens and full stops",
+            ));
+        }
+    }
+
+    /// DynamoDB expires items by numbers of seconds, and passes over anything else.
+    fn expiry(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let expires = entity.ttl.as_ref().and_then(|name| entity.attribute(name));
+            let Some(attribute) = expires.filter(|attribute| !attribute.kind.is_number()) else { continue };
+            let finding = self.about_entity("P229", Severity::Error, entity);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "{} never expires: {} is of type {}, and DynamoDB expires items by numbers only",
+                        entity.name,
+                        attribute.name,
+                        attribute.kind.print()
+                    ))
+                    .with_help(format!("store seconds since 1970: {} = \"int\"", attribute.name)),
+            );
         }
     }
 
@@ -72,7 +118,7 @@ impl<'m> Checker<'m> {
         if own || !grows || mapping.has_time_bucket() || entity.ttl.is_some() {
             return;
         }
-        let bytes = entity.expect.max.map(|max| max as f64 * entity.bytes() as f64);
+        let bytes = entity.expect.max.map(|max| max as f64 * size::item(self.model, entity).value);
         let (severity, message) = match bytes {
             Some(bytes) if bytes > MAX_COLLECTION_BYTES => (
                 Severity::Warning,
@@ -95,7 +141,13 @@ impl<'m> Checker<'m> {
             }
         };
         let finding = self.about_mapping("P402", severity, mapping).with_message(message);
-        self.report(finding.with_help("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
+        let mut sorted = mapping.sort.iter().flat_map(Template::fields);
+        let is_time = |name: &&str| entity.attribute(name).is_some_and(|own| own.kind.is_time());
+        let bucket = match sorted.find(is_time) {
+            Some(time) => format!("put the time into the partition key ({{{time}:month}}), "),
+            None => String::new(),
+        };
+        self.report(finding.with_help(format!("{bucket}expire old items with ttl, or declare expect.max")));
     }
 
     /// The average number of the entity's items under one partition key, if the model declares enough.
@@ -106,60 +158,61 @@ impl<'m> Checker<'m> {
             return 0.0;
         }
         let amount = estimate::items(self.model, mapping.entity, &fixed);
-        if amount.known { amount.average } else { 0.0 }
+        if amount.is_known() { amount.average } else { 0.0 }
     }
 
     /// With a local index, an item collection is limited to 10 GB.
     fn local_collections(&mut self) {
         let model = self.model;
         let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
-        let mut sizes: HashMap<String, f64> = HashMap::new();
-        for entity in model.entities.iter().filter(|entity| entity.expect.max.is_some()) {
+        let mut sizes: HashMap<String, Collection> = HashMap::new();
+        for entity in &model.entities {
             // Entities with the same partition key share a collection.
             let partition = entity.key.first().map(|key| format!("{:?}", key.runs(entity, false)));
-            let bytes =
-                *sizes.entry(partition.unwrap_or_default()).or_insert_with(|| self.collection_bytes(entity));
-            if bytes > MAX_COLLECTION_BYTES {
-                let finding = self.about_entity("P403", Severity::Error, entity);
-                self.report(
-                    finding
-                        .with_message(format!(
-                            "a collection of up to {} exceeds the 10 GB limit imposed by the local index {}",
-                            format_bytes(bytes),
-                            index.name
-                        ))
-                        .with_help("make it a global index, or split the collection by time"),
-                );
+            let largest = *sizes
+                .entry(partition.unwrap_or_default())
+                .or_insert_with(|| collection::largest(&self.keys, entity));
+            // A partition key of one item has no collection.
+            if largest.bytes.value <= MAX_COLLECTION_BYTES || !collection::accumulates(model, entity) {
+                continue;
             }
+            let severity = if largest.bytes.basis.is_assumed() { Severity::Warning } else { Severity::Error };
+            let finding = self.about_entity("P403", severity, entity);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "a collection of {} {}{} exceeds the 10 GB limit imposed by the local index {}",
+                        largest.word(),
+                        format_bytes(largest.bytes.value),
+                        largest.bytes.basis.mark(),
+                        index.name
+                    ))
+                    .with_help("make it a global index, or split the collection by time"),
+            );
         }
-    }
-
-    /// The size of the largest item collection that contains an entity, as far as the model declares it.
-    fn collection_bytes(&self, entity: &Entity) -> f64 {
-        let together = self.keys.collection_members(entity, usize::MAX, |_| true);
-        let bytes = |other: &Entity| other.expect.max.map_or(1.0, |max| max as f64) * other.bytes() as f64;
-        together.into_iter().map(bytes).sum()
     }
 
     fn transaction(&mut self, write: &crate::model::Write) {
         let model = self.model;
-        let (mut usual, mut most) = (0.0, 0.0);
+        let (mut usual, mut most) = (Estimate::declared(0.0), Estimate::declared(0.0));
         for action in &write.actions {
             let Some(entity) = model.entity(&action.entity) else { continue };
-            let many = estimate::items(model, entity, &parents(model, entity));
-            // Several items are counted only if the model declares how many there are.
-            let each = if action.many && entity.expect.per.is_some() { many } else { one() };
-            let marks = 1.0 + entity.unique.len() as f64;
-            usual += each.average * marks;
-            most += each.max * marks;
+            let items = items_of_action(write, action, entity);
+            let marked = Estimate::derived(1.0 + markers_of_action(action, entity) as f64);
+            usual = usual + items.average() * marked;
+            most = most + items.most_known() * marked;
         }
-        if most <= MAX_ACTIONS {
+        if most.value <= MAX_ACTIONS {
             return;
         }
-        let severity = if usual > MAX_ACTIONS { Severity::Error } else { Severity::Note };
+        let is_proven = usual.value > MAX_ACTIONS && !usual.basis.is_assumed();
+        let severity = if is_proven { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
-        let message =
-            format!("{usual:.0} actions on average, {most:.0} at most; a transaction has at most 100");
+        let message = format!(
+            "{} actions on average, {} at most; a transaction has at most 100",
+            usual.number(),
+            most.number()
+        );
         self.report(finding.with_message(message).with_help(
             "write the first items in the transaction and the rest in batches, or keep the parts as one item",
         ));
@@ -172,14 +225,4 @@ fn least_bytes(part: &Part) -> usize {
         Part::Text(text) => text.len(),
         Part::Field { .. } => 1,
     }
-}
-
-fn one() -> estimate::ItemCount {
-    estimate::ItemCount { average: 1.0, max: 1.0, known: true }
-}
-
-/// The identifier of the parent entity.
-fn parents(model: &crate::model::Model, entity: &Entity) -> Vec<String> {
-    let parent = entity.expect.per.as_deref().and_then(|name| model.entity(name));
-    parent.and_then(Entity::identity).map(str::to_owned).into_iter().collect()
 }

@@ -1,23 +1,20 @@
 //! Rules about partition keys: the number of values, their distribution, the heat.
 
 use super::Checker;
-use crate::capacity::estimate;
+use crate::capacity::basis::Estimate;
 use crate::capacity::heat::{Heat, MAX_READS, MAX_WRITES};
+use crate::capacity::key_card::{
+    few_values, is_boolean, is_cool, is_crowded, is_exempt, is_hopeless, is_time, skew,
+};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_number;
 use crate::keys::key_mapping::KeyMapping;
-use crate::model::Entity;
 use crate::model::value_type::ValueType;
-use crate::template::{Format, Part, SHARD, Template};
+use crate::template::Template;
 use std::collections::BTreeMap;
 
 /// By location and partition key: the total heat, that of the hottest entity, and its name.
 type SharedHeat<'m> = BTreeMap<(&'m str, Template), (Heat, Heat, &'m str)>;
-
-/// Up to this many values are few; 200 countries are.
-const FEW: u64 = 300;
-/// An entity of up to this many items is small wherever it is.
-const SMALL: f64 = 10_000.0;
 
 impl<'m> Checker<'m> {
     pub fn partitions(&mut self) {
@@ -41,7 +38,7 @@ impl<'m> Checker<'m> {
     /// Returns whether the rates are declared and far below the limits of a partition.
     fn is_cool(&self, mapping: &KeyMapping<'_>) -> bool {
         let heat = self.heat_of(mapping);
-        self.has_rates(mapping) && heat.writes <= MAX_WRITES / 2.0 && heat.reads <= MAX_READS / 2.0
+        self.has_rates(mapping) && is_cool(&heat)
     }
 
     /// Returns whether every write of the entity has a rate.
@@ -50,19 +47,14 @@ impl<'m> Checker<'m> {
         !writes.is_empty() && writes.iter().all(|write| write.rps.is_some())
     }
 
-    fn is_small(&self, entity: &Entity) -> bool {
-        estimate::is_counted(self.model, entity) && estimate::count(self.model, entity) <= SMALL
-    }
-
-    fn few(&mut self, mapping: &KeyMapping<'m>, values: u64) {
+    fn few(&mut self, mapping: &KeyMapping<'m>, values: Estimate) {
         let entity = mapping.entity;
-        let own = entity.identity().is_some_and(|id| mapping.partition.has_field(id));
-        let constant_sort = mapping.sort.as_ref().is_none_or(Template::is_constant);
-        if own || self.is_small(entity) || (values == mapping.shards() && constant_sort) {
+        if is_exempt(self.model, mapping) {
             return;
         }
-        let cool = self.is_cool(mapping);
-        let keys = key_count_text(values);
+        let (cool, crowded) = (self.is_cool(mapping), is_crowded(self.model, mapping));
+        let keys =
+            if values.value == 1.0 { "one partition key".to_owned() } else { values.text("partition key") };
         let message = format!(
             "{} spreads {} over {keys} of {}",
             mapping.partition,
@@ -74,21 +66,28 @@ impl<'m> Checker<'m> {
             // The declared rates show that there are enough shards.
             None if mapping.shards() > 1 && self.has_rates(mapping) && !hot => return,
             None => {
-                let severity = match values {
+                let severity = match is_hopeless(values) {
                     // Without rates it is unknown whether there are enough shards.
                     _ if mapping.shards() > 1 && !hot => Severity::Note,
-                    0..=20 => Severity::Error,
-                    _ => Severity::Warning,
+                    true => Severity::Error,
+                    false => Severity::Warning,
                 };
                 self.about_mapping("P207", severity, mapping).with_help(
                     "use an identifier as partition key; serve this pattern by a sparse, sharded index",
                 )
             }
-            Some(_) if hot || (cool && !is_boolean(mapping)) => return,
+            Some(_) if hot || (cool && !crowded && !is_boolean(mapping)) => return,
             Some(_) => {
                 let severity = if mapping.is_sparse() { Severity::Note } else { Severity::Warning };
-                self.about_mapping("P308", severity, mapping)
-                    .with_help("declare the rps of the writes so that the heat can be computed, make the index sparse with when, or add #{shard} to the key")
+                let help = match mapping.shards() {
+                    0 | 1 => {
+                        "declare the rps of the writes so that the heat can be computed, make the index sparse with when, or add #{shard} to the key"
+                    }
+                    _ => {
+                        "raise shard.count, or declare expect.count so that the size of a partition can be computed"
+                    }
+                };
+                self.about_mapping("P308", severity, mapping).with_help(help)
             }
         };
         self.report(finding.with_message(message));
@@ -110,10 +109,8 @@ impl<'m> Checker<'m> {
     }
 
     fn skewed(&mut self, mapping: &KeyMapping<'m>) {
-        let fields: Vec<&str> = mapping.partition.fields().filter(|name| *name != SHARD).collect();
-        let [field] = fields.as_slice() else { return };
-        let top = mapping.entity.attribute(field).and_then(|attribute| attribute.top).unwrap_or_default();
-        if top < 0.3 || mapping.shards() > 1 || (mapping.location.index.is_some() && self.is_cool(mapping)) {
+        let Some((field, top)) = skew(mapping) else { return };
+        if mapping.location.index.is_some() && self.is_cool(mapping) && !is_crowded(self.model, mapping) {
             return;
         }
         let finding = self.about_mapping("P208", Severity::Warning, mapping).with_message(format!(
@@ -132,9 +129,7 @@ impl<'m> Checker<'m> {
             let (own, name) = (self.heat_of(mapping), mapping.entity.name.as_str());
             let key = (mapping.location.name(), mapping.partition.clone());
             let (sum, most, hottest) = all.entry(key).or_insert((Heat::default(), own, name));
-            sum.writes += own.writes;
-            sum.reads += own.reads;
-            sum.share = sum.share.max(own.share);
+            sum.add(&own);
             if own.writes + own.reads >= most.writes + most.reads {
                 (*most, *hottest) = (own, name);
             }
@@ -153,22 +148,38 @@ impl<'m> Checker<'m> {
         if !heat.is_hot() || !(own.is_hot() || is_hottest) {
             return;
         }
+        let likely = heat;
+        let heat = if heat.is_proven() { heat.proven() } else { heat };
         let (amount, limit, unit) = if heat.writes > MAX_WRITES {
             (heat.writes, MAX_WRITES, "write")
         } else {
             (heat.reads, MAX_READS, "read")
         };
-        let shards = heat.shards() * mapping.shards();
         let help = if heat.writes > MAX_WRITES {
-            format!("add #{{shard}} to the key with shard = {{ by = \"…\", count = {shards} }}")
+            let shards = likely.shards() * mapping.shards();
+            match mapping.shards() {
+                0 | 1 => format!("add #{{shard}} to the key with shard = {{ by = \"…\", count = {shards} }}"),
+                _ => format!("raise shard.count to {shards}"),
+            }
         } else {
-            format!("cache these reads, or keep {shards} copies of the item")
+            format!("cache these reads, or keep {} copies of the item", likely.copies())
         };
-        let finding = self.about_mapping("P210", Severity::Error, mapping).with_message(format!(
-            "the hottest partition key {} of {} takes {} {unit} units a second; a partition sustains {}",
+        // An assumption alone is no error; that few values are used unevenly is a likely one.
+        let severity = match heat.is_proven() {
+            true => Severity::Error,
+            false if few_values(mapping).is_some() => Severity::Warning,
+            false => Severity::Note,
+        };
+        let help = match severity {
+            Severity::Error => help,
+            _ => format!("declare expect, and values or top of the key's attributes; if it is true, {help}"),
+        };
+        let finding = self.about_mapping("P210", severity, mapping).with_message(format!(
+            "the hottest partition key {} of {} takes {} {unit} units a second{}; a partition sustains {}",
             mapping.partition,
             mapping.location.name(),
             format_number(amount),
+            heat.basis().mark(),
             format_number(limit)
         ));
         self.report(finding.with_help(help));
@@ -188,43 +199,4 @@ impl<'m> Checker<'m> {
             );
         }
     }
-}
-
-/// Returns whether only the time (and the shard) varies.
-fn is_time(mapping: &KeyMapping<'_>) -> bool {
-    let mut found = false;
-    for part in &mapping.partition.parts {
-        let Part::Field { name, format } = part else { continue };
-        let time = mapping.entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time());
-        if name != SHARD && !time && !matches!(format, Format::Bucket(_)) {
-            return false;
-        }
-        found |= name != SHARD;
-    }
-    found
-}
-
-/// Returns whether the partition key is a single boolean.
-fn is_boolean(mapping: &KeyMapping<'_>) -> bool {
-    let mut fields = mapping.partition.fields().filter(|name| *name != SHARD);
-    let boolean = |name: &str| mapping.entity.attribute(name).is_some_and(|a| a.kind == ValueType::Bool);
-    fields.next().is_some_and(boolean) && fields.next().is_none() && !mapping.is_sparse()
-}
-
-/// The number of partition keys, if small: a product of types and declarations, not of other entities' counts.
-fn few_values(mapping: &KeyMapping<'_>) -> Option<u64> {
-    let mut values = mapping.shards();
-    for part in &mapping.partition.parts {
-        let Part::Field { name, .. } = part else { continue };
-        if name == SHARD || mapping.when.fixed(name).is_some() {
-            continue;
-        }
-        let attribute = mapping.entity.attribute(name)?;
-        values = values.saturating_mul(attribute.distinct()?);
-    }
-    (values <= FEW).then_some(values)
-}
-
-fn key_count_text(values: u64) -> String {
-    if values == 1 { "one partition key".to_owned() } else { format!("{values} partition keys") }
 }

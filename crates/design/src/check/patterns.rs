@@ -1,14 +1,15 @@
 //! Rules about access patterns: whether they are served, in which order, by how many requests and pages, and what is wasted.
 
+use super::text_order::{pad, padded};
 use super::{Checker, remedy};
-use crate::capacity::estimate::PAGE_BYTES;
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
-use crate::model::value_type::ValueType;
+use crate::model::condition::{Comparator, Comparison, Condition};
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
-use crate::template::{Part, Template};
+use crate::repair::{Edit, Repair, quoted};
+use crate::template::{Format, Part};
 
 /// The bytes that one read unit covers, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
@@ -25,10 +26,13 @@ impl<'m> Checker<'m> {
         }
         for pattern in &model.patterns {
             self.bounds(pattern);
+            self.bounds_fit(pattern);
             if pattern.request.is_some() {
                 self.request(pattern);
             }
-            match self.plans.get(pattern.name.as_str()).cloned() {
+            let subject = pattern.subject();
+            let is_broken = self.has("P120", &subject) || self.has("P122", &subject);
+            match self.plans.get(pattern.name.as_str()).cloned().filter(|_| !is_broken) {
                 Some(Ok(plan)) => self.served(pattern, &plan),
                 Some(Err(unserved)) => self.unserved(pattern, &unserved),
                 None => {}
@@ -52,25 +56,37 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The upper bound of a range must not be shorter than the values.
-    fn bounds(&mut self, pattern: &Pattern) {
-        let Some(range) = &pattern.range else { return };
-        let Some(to) = &range.to else { return };
-        let kind = self.model.attribute(&range.by).map(|attribute| attribute.kind.clone());
-        if kind.is_some_and(|kind| cuts_off(&kind, to)) {
-            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
-            self.report(truncated(finding, to));
-        }
-    }
-
     fn unserved(&mut self, pattern: &Pattern, unserved: &Unserved<'_>) {
-        let add = remedy::index_for(self.model, pattern, unserved.entity);
-        let (code, message, help) =
-            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| unsuitable(pattern, unserved, &add));
+        let text = |add: &str| {
+            self.unrelated(pattern, unserved)
+                .or_else(|| self.unreachable(pattern, unserved, add))
+                .unwrap_or_else(|| unsuitable(pattern, unserved, add))
+        };
+        let (code, message, help) = text(&remedy::in_words(pattern, unserved.entity));
+        let proposals = match &unserved.obstacle {
+            Obstacle::Unsorted { by, .. } if is_key_itself(unserved, by) => Vec::new(),
+            Obstacle::Unsorted { by, template } if is_number(unserved.entity, by) => {
+                padded(template, unserved.entity, by)
+            }
+            Obstacle::Projection { .. } => {
+                let edit = Edit::set(&["pattern", &pattern.name, "hydrate"], "true");
+                vec![Repair { help: format!("set hydrate = true on {}", pattern.name), edits: vec![edit] }]
+            }
+            Obstacle::Order { by, before } | Obstacle::Range { by, before } => {
+                let swapped = moved_first(unserved, by, &before[0]);
+                let indexes = remedy::indexes_for(self.model, pattern, unserved.entity);
+                swapped.into_iter().chain(indexes).collect()
+            }
+            Obstacle::Consistency
+            | Obstacle::Foreign { .. }
+            | Obstacle::Lacking { .. }
+            | Obstacle::Unlinked { .. } => Vec::new(),
+            _ => remedy::indexes_for(self.model, pattern, unserved.entity),
+        };
         let finding =
             self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {
-            self.report(finding);
+            self.report(finding.with_proposals(proposals));
         }
         if let Obstacle::Unsorted { template, .. } = &unserved.obstacle {
             self.text_sorted.insert(template.clone());
@@ -130,13 +146,15 @@ impl<'m> Checker<'m> {
     }
 
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
+        self.following(pattern, plan);
         for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
             self.waste(pattern, step);
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
             self.text_order(pattern, step);
+            self.delimiter_order(pattern, step);
         }
-        let Some(split) = &plan.split else { return };
+        let Some(split) = plan.split.as_ref().filter(|_| !pattern.is_rare()) else { return };
         let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
         let (code, severity, help) = match split {
             SplitReason::Separate => (
@@ -159,11 +177,21 @@ impl<'m> Checker<'m> {
                     named(others.iter().map(String::as_str))
                 ),
             ),
+            SplitReason::Narrowed { entity, by } => (
+                "P116",
+                Severity::Note,
+                format!(
+                    "{by} narrows {entity} within its sort key, and one Query for all of them would return the rest as well"
+                ),
+            ),
+            SplitReason::Filtered { entity, test } => {
+                ("P116", Severity::Note, format!("in one Query, the filter {test} would drop {entity}"))
+            }
             SplitReason::OppositeEnd { single, many } => (
                 "P116",
                 Severity::Note,
                 format!(
-                    "{single} sorts at the opposite end from where {many} is read; choose a prefix on the other side of {many}"
+                    "with a limit, one Query may end before it reaches {single}; choose a prefix of {single} that sorts on the other side of {many}"
                 ),
             ),
         };
@@ -183,90 +211,63 @@ impl<'m> Checker<'m> {
             ));
             self.report(finding.with_help("give the wanted entity its own prefix, or add the others to out"));
         }
-        if !step.filter.is_empty() {
-            // Within a single unit, the filter does not change the cost.
-            let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
+        // A single item must be read anyway, and so must the one that an item leads to.
+        let looks_up = step.items.max <= 1.0 || (step.follow.is_some() && step.max_bytes <= UNIT_BYTES);
+        if step.wasteful_tests().next().is_some() && !looks_up {
+            // Within a single unit, the filter does not change the cost; a rare pattern may cost more.
+            let cheap = pattern.is_rare() || (step.items.is_known() && step.max_bytes <= UNIT_BYTES);
             let severity = if cheap { Severity::Note } else { Severity::Warning };
             let finding = self.about_pattern("P113", severity, pattern).with_message(format!(
-                "{} is a filter: {} items ({}) are read and billed before it drops any",
+                "{} is a filter: {} items ({}){} are read and billed before it drops any",
                 step.filter.join(" and "),
                 format_number(step.items.average),
-                format_bytes(step.bytes)
+                format_bytes(step.bytes),
+                step.basis(self.model).mark()
             ));
-            let entity = step.targets[0];
-            self.report(finding.with_help(remedy::index_for(self.model, pattern, entity)));
+            let (entity, tested) = remedy::filtered(pattern, step);
+            let proposals = remedy::indexes_for(self.model, pattern, entity);
+            let in_words = || {
+                let names = list(&tested);
+                let is_key = |name: &&str| entity.attribute(name).is_none_or(|own| own.kind.is_scalar());
+                match tested.iter().all(is_key) {
+                    true => format!(
+                        "put {names} into the sort key of {}, before what the caller does not know",
+                        entity.name
+                    ),
+                    false => {
+                        format!("no key holds {names}: store what is searched for as items of their own")
+                    }
+                }
+            };
+            let help = bounded_by_where(pattern, step).unwrap_or_else(in_words);
+            self.report(finding.with_help(help).with_proposals(proposals));
         }
     }
 
-    fn pages(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        if step.operation != Operation::Query || pattern.limit.is_some() {
-            return;
-        }
-        let large = step.max_bytes > PAGE_BYTES;
-        let open = !step.items.known && pattern.targets.iter().any(|target| target.many);
-        let severity = match (large, pattern.first_page_only) {
-            (true, true) => Severity::Error,
-            (true, false) => Severity::Note,
-            (false, true) if open => Severity::Warning,
-            _ => return,
-        };
-        let amount = if large {
-            format!("up to {}", format_bytes(step.max_bytes))
-        } else {
-            "an unknown size".to_owned()
-        };
-        let pages = plural(step.pages() as u64, "page");
-        let message = if pattern.first_page_only {
-            format!(
-                "only the first page is read, and the result has {amount} ({pages}): the rest is silently lost"
-            )
-        } else {
-            format!("the result has {amount}: {pages}")
-        };
-        let finding = self.about_pattern("P115", severity, pattern).with_message(message);
-        self.report(finding.with_help("continue from LastEvaluatedKey until there is none, or set a limit"));
-    }
-
-    /// A list comes in the order of its sort keys even if none is requested, and 1, 10, 2 is rarely intended.
-    fn text_order(&mut self, pattern: &Pattern, step: &Step<'m>) {
-        if step.operation != Operation::Query || pattern.order.is_some() || pattern.range.is_some() {
-            return;
-        }
-        for entity in step.targets.iter().copied() {
-            let many = pattern.targets.iter().any(|target| target.many && target.entity == entity.name);
-            let Some(mapping) = step.location.mapping(entity).filter(|_| many) else { continue };
-            let Some(template) = &mapping.sort else { continue };
-            let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
-            let Some(Part::Field { name, format }) = rest.first() else { continue };
-            let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
-            if !number || self.text_sorted.contains(template) || mapping.sorts_as_number(self.model, name) {
-                continue;
-            }
-            // The order of identifiers rarely matters.
-            let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
-            let finding = self.about_pattern("P105", severity, pattern).with_message(format!(
-                "{} is ordered by {name} as text in {template}: 1, 10, 2",
-                entity.name
-            ));
-            self.report(finding.with_help(pad(template, entity, name)));
-            self.text_sorted.insert(template.clone());
-        }
-    }
-
-    /// A pattern that returns one item must find at most one.
+    /// A pattern that returns one item of an entity must find at most one.
     fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        let Some(target) = pattern.single_target().filter(|target| !target.many) else { return };
-        if step.operation != Operation::Query || pattern.limit == Some(1) || !step.filter.is_empty() {
+        let is_one_wanted = pattern.limit == Some(1) && pattern.targets.len() == 1;
+        if step.operation != Operation::Query || is_one_wanted || !pattern.via.is_empty() {
             return;
         }
-        let entity = step.targets[0];
-        if target.entity != entity.name || self.is_single(pattern, step, entity) {
-            return;
+        for target in pattern.targets.iter().filter(|target| !target.many) {
+            let entity = step.targets.iter().copied().find(|entity| entity.name == target.entity);
+            if let Some(entity) = entity.filter(|entity| !self.is_single(pattern, step, entity)) {
+                self.not_unique(pattern, step, entity);
+            }
         }
+    }
+
+    fn not_unique(&mut self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) {
         let own = entity.identity().or_else(|| entity.key.first().and_then(|key| key.fields().last()));
-        let singleton = step.location.index.is_none()
+        let singleton = step.targets.len() == 1
+            && step.location.index.is_none()
             && own.is_some_and(|id| step.partition.has_field(id))
             && !matches!(step.sort, SortCondition::Equals(_));
+        // A filter on the identity is reported as such.
+        if singleton && !step.filter.is_empty() {
+            return;
+        }
         let usually_single = !singleton && self.is_usually_single(pattern, entity);
         let severity = if usually_single { Severity::Note } else { Severity::Warning };
         let (code, message, help) = if singleton {
@@ -285,8 +286,8 @@ impl<'m> Checker<'m> {
                 "P117",
                 format!("nothing ensures that {known} belongs to only one {}", entity.name),
                 format!(
-                    "declare unique = [\"{}\"] on {}, or return \"{}*\"",
-                    pattern.inputs.first().map_or("", String::as_str),
+                    "declare unique = {} on {}, or return \"{}*\"",
+                    remedy::unique_by_inputs(pattern, entity),
                     entity.name,
                     entity.name
                 ),
@@ -311,36 +312,45 @@ impl<'m> Checker<'m> {
 
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
         let fixed = |name: &str| pattern.is_fixed(name);
-        let singleton = !matches!(step.sort, SortCondition::Equals(_)) && step.location.index.is_none();
-        (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
-            || (entity.unique.iter().any(|name| fixed(name)))
+        // An item that is read with others needs no GetItem.
+        let singleton = step.targets.len() == 1
+            && !matches!(step.sort, SortCondition::Equals(_))
+            && step.location.index.is_none();
+        let only = entity.versions.as_deref().map_or(!singleton, fixed);
+        (entity.identity().is_some_and(fixed) && only)
+            || entity.is_unique_by(fixed)
             || entity.key_fields().all(fixed)
     }
 }
 
-/// Returns whether an upper bound is shorter than the values that it should include.
-pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
-    let enough = match kind {
-        ValueType::Timestamp => 16,
-        ValueType::Date => 10,
-        _ => return false,
+/// The help for a condition on the attribute that follows the known start of the sort key: as a range it would be part of the key condition.
+fn bounded_by_where(pattern: &Pattern, step: &Step<'_>) -> Option<String> {
+    let sort = step.location.mapping(step.targets[0])?.sort?;
+    let (_, rest) = sort.split_known(|name| pattern.is_fixed(name));
+    let Some(Part::Field { name, .. }) = rest.first().filter(|_| pattern.range.is_none()) else {
+        return None;
     };
-    let length = bound.chars().count();
-    let digits =
-        bound.chars().all(|character| character.is_ascii_digit() || matches!(character, '-' | ':' | 'T'));
-    digits && length > 0 && length < enough
+    let test = pattern
+        .filter
+        .conjuncts()
+        .into_iter()
+        .find(|part| part.attributes().into_iter().eq([name.as_str()]) && is_range(part))?;
+    Some(format!(
+        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }} instead of where = \"{test}\""
+    ))
 }
 
-pub fn truncated(finding: Finding, bound: &str) -> Finding {
-    finding
-        .with_message(format!(
-            "the upper bound '{bound}' sorts before the values that start with it, so all of {bound} is lost"
-        ))
-        .with_help(format!("write the bound in full, or end it with a character that sorts last: '{bound}~'"))
+/// Returns whether a condition is one range of values.
+fn is_range(condition: &Condition) -> bool {
+    let Condition::Test(test) = condition else { return false };
+    match &test.comparison {
+        Comparison::Is(comparator, _) => !matches!(comparator, Comparator::Equal | Comparator::Differs),
+        comparison => matches!(comparison, Comparison::Between(..)),
+    }
 }
 
 /// A code, a message and the help.
-type FindingText = (&'static str, String, String);
+pub type FindingText = (&'static str, String, String);
 
 /// The text for items that are found, but not in the order, within the range or with the attributes that the pattern needs.
 fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingText {
@@ -361,6 +371,18 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
                 format!("{name} cannot be bounded by {by}: in {location}, {} comes first", before[0]);
             ("P104", message, move_first(by, &before[0], add))
         }
+        Obstacle::Unsorted { by, template } if !is_number(unserved.entity, by) => (
+            "P105",
+            format!("{by} is in lower case in {template}, where upper-case letters sort elsewhere"),
+            format!("write {{{by}}} as it is, or sort in the application"),
+        ),
+        Obstacle::Unsorted { by, .. } if is_key_itself(unserved, by) => (
+            "P105",
+            format!(
+                "{by} is a number, and {location} holds it as text, since other entities do: 10 sorts before 2"
+            ),
+            format!("give {by} one type in all entities of {location}"),
+        ),
         Obstacle::Unsorted { by, template } => (
             "P105",
             format!("{by} is a number, and as text in {template} 10 sorts before 2"),
@@ -377,19 +399,28 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
         ),
         Obstacle::Interleave { by } => {
             let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
-            let help =
-                format!("give all of them one partition in an index, with {by} first in the sort key: {add}");
+            let help = format!(
+                "give all of them one partition in an index, with {by} first in the sort key, in one type, format and precision"
+            );
             ("P103", format!("{} are not stored together in the order of {by}", list(&types)), help)
         }
-        Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Sparse { .. } => {
-            ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
-        }
+        Obstacle::Tied { by } => (
+            "P103",
+            format!("{name} is not ordered by {by}: in {location}, the items found share one sort key"),
+            format!("append {{{by}}} to the sort key, or {add}"),
+        ),
+        Obstacle::Coarse { by, template } => (
+            "P103",
+            format!("{name} is not sorted by {by}: {template} holds only its start"),
+            format!("write {{{by}}} in full"),
+        ),
+        _ => ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned()),
     }
 }
 
-/// The help that pads a number in a template.
-fn pad(template: &Template, entity: &Entity, name: &str) -> String {
-    format!("pad it: {}", template.to_string().replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
+/// Returns whether an attribute is a key attribute under its own name: its value is the key, and nothing pads it.
+fn is_key_itself(unserved: &Unserved<'_>, attribute: &str) -> bool {
+    unserved.location.index.is_some_and(|index| index.keys.iter().any(|key| key == attribute))
 }
 
 fn inconsistent(location: &str) -> FindingText {
@@ -402,4 +433,40 @@ fn inconsistent(location: &str) -> FindingText {
 
 fn move_first(by: &str, before: &str, add: &str) -> String {
     format!("put {{{by}}} before {{{before}}} in the sort key, or {add}")
+}
+
+/// The key in which the fields have changed places, where the entity has it.
+fn moved_first(unserved: &Unserved<'_>, by: &str, before: &str) -> Option<Repair> {
+    let mapping = unserved.location.mapping(unserved.entity)?;
+    let position = mapping.key.iter().position(|template| template.has_field(before))?;
+    let exchange = |part: &Part| match part {
+        Part::Field { name, .. } if name == before => {
+            Part::Field { name: by.to_owned(), format: Format::Plain }
+        }
+        Part::Field { name, .. } if name == by => {
+            Part::Field { name: before.to_owned(), format: Format::Plain }
+        }
+        other => other.clone(),
+    };
+    let mut key = mapping.key.to_vec();
+    if !key[position].has_field(by) {
+        return None;
+    }
+    key[position].parts = key[position].parts.iter().map(exchange).collect();
+    let texts: Vec<String> = key.iter().map(|own| quoted(&own.to_string()).trim().to_owned()).collect();
+    let value = format!("[{}]", texts.join(", "));
+    let entity = unserved.entity.name.as_str();
+    let edit = match unserved.location.index {
+        None => Edit::set(&["entity", entity, "key"], value.clone()),
+        Some(index) if index.local => return None,
+        Some(index) => Edit::set(&["entity", entity, "index", &index.name, "key"], value.clone()),
+    };
+    Some(Repair {
+        help: format!("put {{{by}}} before {{{before}}} in the sort key: key = {value}"),
+        edits: vec![edit],
+    })
+}
+
+fn is_number(entity: &Entity, name: &str) -> bool {
+    entity.attribute(name).is_some_and(|attribute| attribute.kind.is_number())
 }

@@ -1,65 +1,181 @@
-//! The smallest change that serves a pattern: an entry in an index that the entity does not use yet, or a new index.
+//! Changes that may serve a pattern: an entry in an index that the entity does not use yet, or in a new one.
 
+use super::value_types::fitting_format;
+use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern};
+use crate::plan::Step;
+use crate::plan::text_range::range_test;
+use crate::repair::{Edit, Repair, quoted};
+use crate::template::{Format, Part, Template};
 
-/// The line to add to the model.
-pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
-    let known: Vec<&str> = pattern
-        .inputs
-        .iter()
-        .map(String::as_str)
-        .chain(pattern.filter.tests.iter().map(crate::model::condition::Test::attribute))
-        .filter(|name| entity.attribute(name).is_some())
+/// The number of new indexes that are considered.
+const NEW_INDEXES: usize = 3;
+
+/// Entries that may serve a pattern, the simplest first.
+pub fn indexes_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Repair> {
+    let entities: Vec<&Entity> = match pattern.targets.as_slice() {
+        [_] => vec![entity],
+        several => several.iter().filter_map(|target| model.entity(&target.entity)).collect(),
+    };
+    // A key attribute that is an attribute of an entity, or a key of the table, holds its value and no template.
+    let is_taken = |key: &String| {
+        model.table.keys.contains(key) || entities.iter().any(|entity| entity.attribute(key).is_some())
+    };
+    let plain = |index: &&crate::model::Index| {
+        !index.local && index.keys.len() == 2 && !index.keys.iter().any(is_taken)
+    };
+    let is_free = |name: &str| entities.iter().all(|entity| entity.index_key(name).is_none());
+    let used = model.indexes.iter().filter(plain).map(|index| (index.name.clone(), false));
+    let first = model.indexes.len() + 1;
+    let new = (first..first + NEW_INDEXES).map(|number| (format!("GSI{number}"), true));
+    let slots: Vec<(String, bool)> = used
+        .chain(new.filter(|(name, _)| model.index(name).is_none()))
+        .filter(|(name, _)| is_free(name))
         .collect();
-    let partition = if known.is_empty() {
-        format!("{}S#{{shard}}", entity.name.to_uppercase())
-    } else {
-        let parts: Vec<String> =
-            known.iter().map(|name| format!("{}#{{{name}}}", prefix(model, name))).collect();
-        parts.join("#")
-    };
-    let sort = sort_for(pattern, entity);
-    let free = model.indexes.iter().find(|index| !index.local && entity.index_key(&index.name).is_none());
-    let name = free.map_or_else(|| format!("GSI{}", model.indexes.len() + 1), |index| index.name.clone());
-    let when =
-        if pattern.filter.is_empty() { String::new() } else { format!(", when = \"{}\"", pattern.filter) };
-    let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
-    let entry = format!("index.{name} = {{ key = [\"{partition}\", \"{sort}\"]{when}{shard} }}");
-    let hint = if free.is_some() {
-        format!("the existing index {name} can hold it")
-    } else {
-        format!("with a new [index.{name}] keys = [\"{name}PK\", \"{name}SK\"]")
-    };
-    format!("add to [entity.{}]: {entry} ({hint})", entity.name)
+    let texts =
+        |entity: &Entity| entity.attributes.iter().any(|attribute| attribute.kind == ValueType::String);
+    let escapes: &[bool] =
+        if entities.iter().any(|entity| texts(entity)) { &[false, true] } else { &[false] };
+    let mut repairs = Vec::new();
+    for (name, is_new) in &slots {
+        for escaped in escapes {
+            let entries = entities
+                .iter()
+                .map(|entity| (*entity, entry(model, pattern, entity, entities.len() > 1, *escaped)));
+            repairs.push(repair(name, *is_new, entries.collect()));
+        }
+    }
+    repairs
 }
 
-/// The attribute of the order or the range, then the identity of the item.
-fn sort_for(pattern: &Pattern, entity: &Entity) -> String {
+/// What to do where no entry is known to serve a pattern.
+pub fn in_words(pattern: &Pattern, entity: &Entity) -> String {
+    let known = match pattern.inputs.as_slice() {
+        [] => format!("a constant and {{shard}}, as in \"{}S#{{shard}}\"", entity.name.to_uppercase()),
+        inputs => inputs.join(" and "),
+    };
+    let order =
+        pattern.order.as_ref().map(|order| &order.by).or(pattern.range.as_ref().map(|range| &range.by));
+    let sort = order.map(|by| format!(" and whose sort key starts with {by}")).unwrap_or_default();
+    format!("give {} a key whose partition key is made of {known}{sort}", entity.name)
+}
+
+/// The attributes that the filter of a step tests, and the entity that has them.
+pub fn filtered<'p, 'm>(pattern: &'p Pattern, step: &Step<'m>) -> (&'m Entity, Vec<&'p str>) {
+    let is_sent = |test: String| step.filter.contains(&test);
+    let inputs =
+        pattern.inputs.iter().map(String::as_str).filter(|name| is_sent(format!("{name} = :{name}")));
+    let parts = pattern.filter.conjuncts().into_iter().filter(|part| is_sent(part.to_string()));
+    let range = pattern.range.iter().map(|range| range.by.as_str()).filter(|by| is_sent(range_test(by)));
+    let mut tested: Vec<&str> = Vec::new();
+    for name in inputs.chain(parts.flat_map(Condition::attributes)).chain(range) {
+        if !tested.contains(&name) {
+            tested.push(name);
+        }
+    }
+    let has = |entity: &&&Entity| tested.iter().any(|name| entity.attribute(name).is_some());
+    (step.targets.iter().find(has).copied().unwrap_or(step.targets[0]), tested)
+}
+
+/// The value of `unique` that declares what a pattern asks for: one attribute, or several together.
+pub fn unique_by_inputs(pattern: &Pattern, entity: &Entity) -> String {
+    let own = pattern.inputs.iter().filter(|input| entity.attribute(input).is_some());
+    let names: Vec<String> = own.map(|input| format!("\"{input}\"")).collect();
+    match names.as_slice() {
+        [one] => format!("[{one}]"),
+        several => format!("[[{}]]", several.join(", ")),
+    }
+}
+
+fn repair(index: &str, is_new: bool, entries: Vec<(&Entity, String)>) -> Repair {
+    let mut edits = Vec::new();
+    let hint = if is_new {
+        let keys = format!("[\"{index}PK\", \"{index}SK\"]");
+        edits.push(Edit::set(&["index", index], format!("{{ keys = {keys} }}")));
+        format!("with a new [index.{index}] keys = {keys}")
+    } else {
+        format!("the existing index {index} can hold it")
+    };
+    let mut parts = Vec::new();
+    for (entity, entry) in entries {
+        parts.push(format!("add to [entity.{}]: index.{index} = {entry}", entity.name));
+        edits.push(Edit::set(&["entity", &entity.name, "index", index], entry));
+    }
+    Repair { help: format!("{} ({hint})", parts.join("; ")), edits }
+}
+
+/// The keys of an entity in an index that serves a pattern.
+fn entry(model: &Model, pattern: &Pattern, entity: &Entity, shared: bool, escaped: bool) -> String {
+    // Only values that the caller knows can be in the partition key.
+    let is_known = |name: &&str| {
+        pattern.inputs.iter().any(|input| input == name) || pattern.filter.values(name, entity).is_some()
+    };
+    let known: Vec<&str> =
+        entity.attributes.iter().map(|attribute| attribute.name.as_str()).filter(is_known).collect();
+    let field = |name: &str| field(entity, name, escaped);
+    let parts: Vec<String> =
+        known.iter().map(|name| format!("{}#{}", prefix(model, name), field(name))).collect();
+    let partition = match parts.as_slice() {
+        [] => format!("{}S#{{shard}}", entity.name.to_uppercase()),
+        // A partition of its own holds nothing else.
+        _ if shared => {
+            let fields: Vec<String> = known.iter().map(|name| field(name)).collect();
+            format!("{}#{}", pattern.name.to_uppercase(), fields.join("#"))
+        }
+        parts => parts.join("#"),
+    };
+    let when = if pattern.filter.is_empty() {
+        String::new()
+    } else {
+        format!(", when = {}", quoted(&pattern.filter.to_string()).trim())
+    };
+    let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
+    format!("{{ key = [\"{partition}\", \"{}\"]{when}{shard} }}", sort_for(pattern, entity, shared, escaped))
+}
+
+/// The attribute of the order or the range, then the identity of the item. Entities that are read in one order have no prefix before it.
+fn sort_for(pattern: &Pattern, entity: &Entity, shared: bool, escaped: bool) -> String {
     let order = pattern.order.as_ref().map(|order| order.by.as_str());
     let range = pattern.range.as_ref().map(|range| range.by.as_str());
-    let first = range.or(order).filter(|name| !pattern.is_fixed(name));
+    let wanted = range.or(order).filter(|name| !pattern.is_fixed(name));
+    // Another entity may have its time under another name.
+    let time = || entity.attributes.iter().find(|attribute| attribute.kind == ValueType::Timestamp);
+    let first = wanted.map(|name| match entity.attribute(name) {
+        Some(_) => name,
+        None => time().map_or(name, |attribute| attribute.name.as_str()),
+    });
     let identity: Vec<&str> = match entity.identity() {
         Some(id) => vec![id],
         None => entity.key_fields().filter(|field| *field != crate::template::SHARD).collect(),
     };
     let mut parts: Vec<String> = Vec::new();
-    for name in first.into_iter().chain(identity) {
-        let part = padded(entity, name);
+    for name in first.into_iter().chain(identity).filter(|name| entity.attribute(name).is_some()) {
+        let part = field(entity, name, escaped);
         if !parts.contains(&part) {
             parts.push(part);
         }
     }
-    format!("{}#{}", entity.name.to_uppercase(), parts.join("#"))
+    if shared && first.is_some() {
+        parts.insert(1.min(parts.len()), entity.name.to_uppercase());
+    } else {
+        parts.insert(0, entity.name.to_uppercase());
+    }
+    parts.join("#")
+}
+
+fn field(entity: &Entity, name: &str, escaped: bool) -> String {
+    match entity.attribute(name).map(|attribute| &attribute.kind) {
+        Some(ValueType::String) if escaped => format!("{{{name}:escaped}}"),
+        _ => padded(entity, name),
+    }
 }
 
 /// A field as a sort key needs it: numbers padded.
 pub fn padded(entity: &Entity, name: &str) -> String {
-    match entity.attribute(name).map(|attribute| &attribute.kind) {
-        Some(ValueType::Int) => format!("{{{name}:012}}"),
-        Some(ValueType::Decimal) => format!("{{{name}:012.2}}"),
-        _ => format!("{{{name}}}"),
-    }
+    let format = entity.attribute(name).and_then(fitting_format);
+    let parts = vec![Part::Field { name: name.to_owned(), format: format.unwrap_or(Format::Plain) }];
+    Template { parts }.to_string()
 }
 
 /// The prefix that the table uses for an attribute, or one derived from its name.

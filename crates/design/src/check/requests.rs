@@ -1,39 +1,23 @@
 //! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
 use super::Checker;
-use super::patterns::{cuts_off, truncated};
+use super::bounds::sample;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
-use crate::model::condition::{Test, call, split_and};
-use crate::model::value_type::ValueType;
+use crate::model::condition::Comparison;
+use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Entity, Pattern, Request};
 use crate::plan::SortCondition;
-use crate::template::Template;
-use std::collections::BTreeMap;
-
-/// One comparison with a key attribute.
-struct Clause {
-    key: String,
-    operator: Operator,
-    values: Vec<Template>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Equals,
-    BeginsWith,
-    Between,
-    Above,
-    Below,
-}
+use crate::template::{FieldTypes, SHARD, Template};
 
 impl<'m> Checker<'m> {
     pub fn request(&mut self, pattern: &'m Pattern) {
         let Some(request) = &pattern.request else { return };
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        for test in request.filter.tests.iter().filter(|test| matches!(test, Test::Contains(..))) {
+        let searches = |comparison: &Comparison| matches!(comparison, Comparison::Contains(_));
+        for test in request.filter.tests().into_iter().filter(|test| searches(&test.comparison)) {
             self.report(
                 about("P113", Severity::Warning)
                     .with_message(format!(
@@ -50,20 +34,23 @@ impl<'m> Checker<'m> {
             );
             return;
         }
-        match clauses(&request.condition) {
-            Ok(clauses) => self.clauses(pattern, request, &clauses),
-            Err(message) => {
-                self.report(about("P005", Severity::Error).with_message(message).with_help(
-                    "for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\"",
-                ))
-            }
+        if request.clauses.is_empty() {
+            let finding = about("P102", Severity::Error);
+            let message =
+                "a Query without a key condition is rejected; a filter only drops items that were read";
+            self.report(finding.with_message(message).with_help(
+                "for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\", or scan = true",
+            ));
+            return;
         }
+        self.clauses(pattern, request, &request.clauses);
     }
 
-    fn clauses(&mut self, pattern: &'m Pattern, request: &Request, clauses: &[Clause]) {
+    fn clauses(&mut self, pattern: &'m Pattern, request: &Request, clauses: &[KeyClause]) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let location =
             TableOrIndex { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
+        self.values_at_hand(pattern, location, clauses);
         let names = location.key_names(self.model);
         let (partition_names, sort_names) = location.halves(self.model);
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
@@ -86,7 +73,7 @@ impl<'m> Checker<'m> {
         };
         let sort = sort_clause(clauses, sort_names);
         if let Some(clause) = &sort {
-            if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
+            if clause.operator == KeyOperator::BeginsWith && clause.values[0].parts.is_empty() {
                 self.report(
                     about("P110", Severity::Error)
                         .with_message(
@@ -96,49 +83,93 @@ impl<'m> Checker<'m> {
                 );
                 return;
             }
-            self.sort_clause(pattern, request, location, clause);
+            let targets = self.targets(pattern);
+            match clause.operator {
+                KeyOperator::BeginsWith => self.prefix(pattern, location, &targets, clause),
+                _ => self.request_bounds(pattern, location, &targets, clause),
+            }
         }
-        self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
+        let is_covered = self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
+        // A bound or a prefix that ends inside a value is reported as such.
+        let is_cut = ["P106", "P107"].iter().any(|code| self.has(code, &pattern.subject()));
+        if is_covered && !is_cut {
+            let own = clauses.iter().find(|clause| partition_names.contains(&clause.key));
+            let span = own.map_or(&request.span, |clause| &clause.span);
+            self.narrow_keys(pattern, location, (&partition, span), sort.as_ref());
+            self.narrow_filter(pattern, request);
+        }
     }
 
-    /// Checks the bounds and prefixes of the sort key.
-    fn sort_clause(
+    /// A request compares with values that the caller has: inputs, values that a condition fixes, the bounds of the range.
+    fn values_at_hand(&mut self, pattern: &'m Pattern, location: TableOrIndex<'m>, clauses: &[KeyClause]) {
+        let targets = self.targets(pattern);
+        let listed = |name: &str| {
+            targets.iter().any(|entity| {
+                let when = location.mapping(entity).map(|mapping| mapping.when).unwrap_or_default();
+                pattern.filter.and(&when).values(name, *entity).is_some()
+            })
+        };
+        let read_before = |name: &str| {
+            let mut entities = pattern.via.iter().filter_map(|via| self.model.entity(&via.entity));
+            entities.any(|entity| entity.attribute(name).is_some())
+        };
+        let ranged = |name: &str| pattern.range.as_ref().is_some_and(|range| range.by == name);
+        // Time buckets are read one after the other until the limit is reached.
+        let in_turn = |clause: &KeyClause, name: &str| {
+            let ordered = pattern.order.as_ref().is_some_and(|order| order.by == name);
+            ordered && pattern.limit.is_some() && clause.values.iter().any(|value| value.truncates(name))
+        };
+        let mut unknown = Vec::new();
+        for clause in clauses {
+            let is_known = |name: &str| {
+                pattern.is_fixed(name)
+                    || name == SHARD
+                    || ranged(name)
+                    || in_turn(clause, name)
+                    || listed(name)
+                    || read_before(name)
+            };
+            unknown.extend(clause.fields.iter().filter(|(name, _)| !is_known(name)));
+        }
+        for (name, place) in unknown {
+            self.report(
+                Finding::new("P124", Severity::Error, pattern.subject(), place)
+                    .with_message(format!("the request needs {name}, which the caller does not have"))
+                    .with_help(format!(
+                        "add \"{name}\" to in, fix it with where, bound it with range, or end the condition before {{{name}}}"
+                    )),
+            );
+        }
+    }
+
+    /// A prefix must not end inside a value that can be longer.
+    fn prefix(
         &mut self,
         pattern: &'m Pattern,
-        request: &Request,
         location: TableOrIndex<'m>,
-        clause: &Clause,
+        targets: &[&'m Entity],
+        clause: &KeyClause,
     ) {
-        let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        let mappings: Vec<KeyMapping<'m>> =
-            self.targets(pattern).iter().filter_map(|entity| location.mapping(entity)).collect();
-        for mapping in mappings {
-            let Some(template) = &mapping.sort else { continue };
-            let Some(text) = sample(&clause.values[clause.values.len() - 1], mapping.entity) else {
+        let prefix = &clause.values[0];
+        for mapping in targets.iter().filter_map(|entity| location.mapping(entity)) {
+            let Some(text) = sample(prefix, mapping.entity) else { continue };
+            let ended = mapping.sort.as_ref().and_then(|template| template.truncated_field(&text));
+            let Some(attribute) = ended.and_then(|(field, _)| mapping.entity.attribute(field)) else {
                 continue;
             };
-            let Some((field, length)) = template.truncated_field(&text) else { continue };
-            let Some(attribute) = mapping.entity.attribute(field) else { continue };
-            match clause.operator {
-                Operator::BeginsWith if !attribute.kind.is_time() && !attribute.kind.has_fixed_width() => {
-                    let prefix = &clause.values[0];
-                    self.report(
-                        about("P106", Severity::Error)
-                            .with_message(format!("begins_with '{prefix}' ends inside {field}: it also matches longer values of {field}"))
-                            .with_help(format!("end the prefix at a delimiter: '{prefix}#'")),
-                    );
-                    return;
-                }
-                Operator::Between | Operator::Below => {
-                    let bound: String =
-                        text.chars().rev().take(length).collect::<Vec<_>>().into_iter().rev().collect();
-                    if cuts_off(&attribute.kind, &bound) {
-                        self.report(truncated(about("P107", Severity::Error), &bound));
-                        return;
-                    }
-                }
-                _ => {}
+            if attribute.kind.is_time() || attribute.kind.has_fixed_width() {
+                continue;
             }
+            let (field, delimiter) = (&attribute.name, mapping.entity.delimiter());
+            let finding = Finding::new("P106", Severity::Error, pattern.subject(), &clause.span);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "begins_with '{prefix}' ends inside {field}: it also matches longer values of {field}"
+                    ))
+                    .with_help(format!("end the prefix at a delimiter: '{prefix}{delimiter}'")),
+            );
+            return;
         }
     }
 
@@ -146,7 +177,7 @@ impl<'m> Checker<'m> {
         pattern.targets.iter().filter_map(|target| self.model.entity(&target.entity)).collect()
     }
 
-    /// Every target must be within the request, and no other entity should be.
+    /// Every target must be within the request, and no other entity should be. Returns whether every target is.
     fn coverage(
         &mut self,
         pattern: &'m Pattern,
@@ -154,10 +185,10 @@ impl<'m> Checker<'m> {
         location: TableOrIndex<'m>,
         partition: &Template,
         sort: &SortCondition,
-    ) {
+    ) -> bool {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
-        let Some(types) = targets.first().copied() else { return };
+        let Some(types) = targets.first().copied() else { return false };
         let key_range = KeyRange { partition, sort, types };
         let found = |entity: &Entity| {
             self.keys.mapping(location, &entity.name).is_some_and(|mapping| key_range.holds(mapping))
@@ -190,107 +221,53 @@ impl<'m> Checker<'m> {
                     ),
             );
         }
+        missing.is_empty()
     }
 }
 
 /// The partition key as one template, if the request fixes all of its attributes.
-fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
+fn equal_to(clauses: &[KeyClause], names: &[String]) -> Option<Template> {
     let value = |name: &String| {
         let clause = clauses.iter().find(|clause| clause.key == *name)?;
-        (clause.operator == Operator::Equals).then(|| clause.values[0].clone())
+        (clause.operator == KeyOperator::Equals).then(|| clause.values[0].clone())
     };
     let values: Option<Vec<Template>> = names.iter().map(value).collect();
     values.map(|values| Template::joined(&values))
 }
 
 /// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.
-fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
-    let given: Vec<&Clause> =
+fn sort_clause(clauses: &[KeyClause], names: &[String]) -> Option<KeyClause> {
+    let given: Vec<&KeyClause> =
         names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
     let (last, before) = given.split_last()?;
     let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
-    let open = last.operator == Operator::Equals && given.len() < names.len();
+    let open = last.operator == KeyOperator::Equals && given.len() < names.len();
     let join = |value: &Template| {
         let rest = open.then(Template::default);
         Template::joined(&before.iter().chain([value]).chain(&rest).cloned().collect::<Vec<_>>())
     };
-    let operator = if open { Operator::BeginsWith } else { last.operator };
-    Some(Clause { key: last.key.clone(), operator, values: last.values.iter().map(join).collect() })
-}
-
-/// A key of this template for example values.
-fn sample(template: &Template, entity: &Entity) -> Option<String> {
-    let value = |name: &str| match entity.attribute(name).map(|attribute| &attribute.kind) {
-        Some(ValueType::Timestamp) => "2026-04-05T10:30:00Z",
-        Some(ValueType::Date) => "2026-04-05",
-        Some(ValueType::Int | ValueType::Decimal) => "7",
-        _ => "x",
-    };
-    let values: BTreeMap<String, String> =
-        template.fields().map(|name| (name.to_owned(), value(name).to_owned())).collect();
-    template.fill(&values).ok()
+    let operator = if open { KeyOperator::BeginsWith } else { last.operator };
+    let values = last.values.iter().map(join).collect();
+    Some(KeyClause { operator, values, ..(*last).clone() })
 }
 
 /// The sort keys that a clause covers.
-fn region(clause: Option<&Clause>) -> SortCondition {
+fn region(clause: Option<&KeyClause>) -> SortCondition {
     let Some(clause) = clause else { return SortCondition::Any };
     let first = &clause.values[0];
     let text = |template: &Template| template.prefix().to_owned();
     match clause.operator {
-        Operator::Equals => SortCondition::Equals(first.clone()),
-        Operator::BeginsWith => SortCondition::BeginsWith(first.clone()),
-        Operator::Between => {
+        KeyOperator::Equals => SortCondition::Equals(first.clone()),
+        KeyOperator::BeginsWith => SortCondition::BeginsWith(first.clone()),
+        KeyOperator::Between => {
             let to = clause.values.get(1).unwrap_or(first);
             SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
         }
-        Operator::Above => SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() },
-        Operator::Below => {
+        KeyOperator::Above | KeyOperator::From => {
+            SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() }
+        }
+        KeyOperator::Below | KeyOperator::UpTo => {
             SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
         }
     }
-}
-
-fn clauses(text: &str) -> Result<Vec<Clause>, String> {
-    let mut clauses: Vec<Clause> = Vec::new();
-    for part in split_and(text) {
-        let open = clauses
-            .last_mut()
-            .filter(|clause| clause.operator == Operator::Between && clause.values.len() == 1);
-        match open {
-            Some(clause) => clause.values.push(value(&part)?),
-            None => clauses.push(clause(&part)?),
-        }
-    }
-    if clauses.is_empty() { Err("the request has no condition".to_owned()) } else { Ok(clauses) }
-}
-
-fn clause(text: &str) -> Result<Clause, String> {
-    let make = |key: &str, operator, text: &str| {
-        Ok(Clause { key: key.trim().to_owned(), operator, values: vec![value(text)?] })
-    };
-    if let Some((key, text)) = call(text, "begins_with").and_then(|inside| inside.split_once(',')) {
-        return make(key, Operator::BeginsWith, text);
-    }
-    let words = [
-        (" begins_with ", Operator::BeginsWith),
-        (" BETWEEN ", Operator::Between),
-        (" between ", Operator::Between),
-        ("<=", Operator::Below),
-        (">=", Operator::Above),
-        ("<", Operator::Below),
-        (">", Operator::Above),
-        ("=", Operator::Equals),
-    ];
-    for (word, operator) in words {
-        if let Some((key, text)) = text.split_once(word) {
-            return make(key, operator, text);
-        }
-    }
-    Err(format!("`{text}` is not a key condition"))
-}
-
-fn value(text: &str) -> Result<Template, String> {
-    let text = text.trim();
-    let unquoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
-    Template::parse(unquoted.unwrap_or(text)).map_err(|error| error.message)
 }

@@ -1,12 +1,13 @@
 //! How patterns and writes use each entity, collected once for all rules.
 
-use crate::model::{Model, Verb, Write};
+use crate::model::{Model, Pattern, Verb, Write};
 use crate::plan::{Plan, SortCondition, Unserved};
+use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 #[derive(Default)]
 pub struct Usage<'m> {
-    /// Entities that a pattern returns.
+    /// Entities that a pattern returns or follows.
     pub returned: HashSet<&'m str>,
     /// Entities that a pattern returns a list of.
     pub listed: HashSet<&'m str>,
@@ -38,6 +39,10 @@ impl<'m> Usage<'m> {
         let mut usage = Usage::default();
         for pattern in &model.patterns {
             let is_served = !matches!(plans.get(pattern.name.as_str()), Some(Err(_)));
+            for via in &pattern.via {
+                usage.returned.insert(&via.entity);
+                usage.listed.insert(&via.entity);
+            }
             for target in &pattern.targets {
                 let entity = target.entity.as_str();
                 usage.returned.insert(entity);
@@ -50,12 +55,15 @@ impl<'m> Usage<'m> {
                 }
             }
         }
-        plans.values().flatten().for_each(|plan| usage.add_reads(plan));
+        for pattern in &model.patterns {
+            let plan = plans.get(pattern.name.as_str()).and_then(|plan| plan.as_ref().ok());
+            plan.into_iter().for_each(|plan| usage.add_reads(pattern, plan));
+        }
         model.writes.iter().for_each(|write| usage.add_write(write));
         usage
     }
 
-    fn add_reads(&mut self, plan: &Plan<'m>) {
+    fn add_reads(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         for step in &plan.steps {
             for target in &step.targets {
                 let reads = self.reads.entry(target.name.as_str()).or_default();
@@ -64,9 +72,19 @@ impl<'m> Usage<'m> {
                 if let SortCondition::BeginsWith(prefix) | SortCondition::Between { prefix, .. } = &step.sort
                 {
                     let location = step.location.name();
-                    let fields =
-                        prefix.fields().map(|field| (location, target.name.as_str(), field.to_owned()));
-                    self.searched.extend(fields);
+                    // Constants of the conditions have taken the place of some fields.
+                    let mapping = step.location.mapping(target);
+                    let is_constant = |name: &str| {
+                        pattern.filter.fixed(name).is_some()
+                            || mapping.as_ref().is_some_and(|own| own.when.fixed(name).is_some())
+                    };
+                    let is_known = |name: &str| prefix.has_field(name) || is_constant(name);
+                    let start = mapping.as_ref().and_then(|mapping| mapping.sort.as_ref());
+                    let start = start.map(|sort| sort.split_known(is_known).0);
+                    let constant = start.iter().flat_map(Template::fields).filter(|name| is_constant(name));
+                    let fields = prefix.fields().chain(constant);
+                    let fields = fields.map(|field| (location, target.name.as_str(), field.to_owned()));
+                    self.searched.extend(fields.collect::<Vec<_>>());
                 }
             }
         }

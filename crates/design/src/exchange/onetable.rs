@@ -1,7 +1,8 @@
 //! Imports and exports OneTable schemas: `value: 'USER#${userId}'` is a key template; `unique`, `enum` and `generate` are kept.
 
+use super::library::{index_key, require_key_fields};
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
+use crate::model::{Attribute, Entity, Index, Model, Projection, Table};
 use crate::template::{Format, Part, Template};
 use serde_json::{Map, Value, json};
 
@@ -63,21 +64,24 @@ fn entity(name: &str, fields: &Value, model: &Model) -> Result<Entity, String> {
         if definition.get("value").is_some() && is_key(field) {
             continue;
         }
-        entity.attributes.push(Attribute::new(field, kind_of(definition)));
+        let given = ["required", "default", "generate", "value"];
+        let optional = given.iter().all(|word| matches!(definition[*word], Value::Null | Value::Bool(false)));
+        entity.attributes.push(Attribute { optional, ..Attribute::new(field, kind_of(definition)) });
         if definition["unique"].as_bool() == Some(true) {
-            entity.unique.push(field.clone());
+            entity.unique.push(vec![field.clone()]);
         }
     }
     for name in &model.table.keys {
         entity.key.push(key_template(fields, name)?.unwrap_or_else(|| Template::field(name)));
     }
+    require_key_fields(&mut entity);
     for index in &model.indexes {
         let mut templates = Vec::new();
         for name in &index.keys {
             templates.extend(key_template(fields, name)?);
         }
         if templates.len() == index.keys.len() {
-            entity.indexes.push(IndexKey::new(&index.name, templates, 0..0));
+            entity.indexes.push(index_key(&entity, &index.name, templates));
         }
     }
     Ok(entity)
@@ -198,7 +202,7 @@ fn fields(entity: &Entity, model: &Model) -> Map<String, Value> {
             ValueType::Choice(choices) => field["enum"] = json!(choices),
             _ => {}
         }
-        if entity.unique.contains(&attribute.name) {
+        if entity.unique.contains(&vec![attribute.name.clone()]) {
             field["unique"] = json!(true);
         }
         fields.insert(attribute.name.clone(), field);

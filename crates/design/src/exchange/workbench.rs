@@ -1,48 +1,121 @@
 //! Imports and exports NoSQL Workbench models.
 //!
-//! A facet is an entity: its aliases are its key templates (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns,
-//! conditions, expectations) is lost on export and has to be added after an import.
+//! The sample data of a table show how its keys are built. A facet is an entity: its name, and its aliases if they are templates
+//! (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns, conditions, expectations) is lost on export.
 
+use super::item_json;
+use crate::draft::{Confidence, Draft};
+use crate::inference::{Inference, KnownSchema};
+use crate::item::Item;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
+use crate::relational::naming::{field_name, free_name};
 use crate::template::Template;
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Imports the first table of a data model.
+/// Imports the tables of a data model.
 ///
 /// # Errors
 ///
-/// Returns a message if the text is not a NoSQL Workbench model with facets.
-pub fn import(text: &str) -> Result<Model, String> {
+/// Returns a message if the text is not a NoSQL Workbench model.
+pub fn import(text: &str) -> Result<Vec<Draft>, String> {
     let root: Value = serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))?;
-    let table = root["DataModel"]
-        .get(0)
-        .ok_or("there is no DataModel with a table: is this a NoSQL Workbench model?")?;
+    let tables = root["DataModel"].as_array().filter(|tables| !tables.is_empty());
+    let tables = tables.ok_or("there is no DataModel with a table: is this a NoSQL Workbench model?")?;
+    tables.iter().map(import_table).collect()
+}
+
+fn import_table(table: &Value) -> Result<Draft, String> {
+    let name = table["TableName"].as_str().unwrap_or("Table").to_owned();
     let keys = key_names(&table["KeyAttributes"]);
     if keys.is_empty() {
-        return Err("the table has no KeyAttributes".to_owned());
+        return Err(format!("the table {name} has no KeyAttributes"));
     }
-    let name = table["TableName"].as_str().unwrap_or("Table").to_owned();
-    let mut model = Model { table: Table { name, keys, ..Table::default() }, ..Model::default() };
-    for index in table["GlobalSecondaryIndexes"].as_array().into_iter().flatten() {
-        model.indexes.push(Index {
-            name: index["IndexName"].as_str().unwrap_or("GSI").to_owned(),
-            local: false,
-            keys: key_names(&index["KeyAttributes"]),
-            partition_keys: 1,
-            project: projection(&index["Projection"]),
-            span: 0..0,
-        });
-    }
+    let known = KnownSchema { table: name, keys, indexes: indexes(table), ..KnownSchema::default() };
+    let facets: Vec<&Value> = table["TableFacets"].as_array().into_iter().flatten().collect();
+    let (mut draft, labels) = from_items(table, &facets, known)?;
     let types = attribute_types(table);
-    for facet in table["TableFacets"].as_array().into_iter().flatten() {
-        let entity = entity(facet, &types, &model)?;
-        model.entities.push(entity);
+    for facet in facets {
+        let name = facet_name(facet);
+        if labels.contains(&name) {
+            continue;
+        }
+        let mut entity = entity(facet, &types, &draft.model)?;
+        entity.name = free_name(&entity.name, |name| draft.model.entities.iter().any(|own| own.name == name));
+        let origin = format!("the facet {name}, which has no sample data");
+        draft.note(entity.subject(), Confidence::Likely, origin);
+        draft.model.entities.push(entity);
     }
-    if model.entities.is_empty() {
-        return Err("the table has no facets; import its items with `partita model infer` instead".to_owned());
+    if draft.model.entities.is_empty() {
+        let text = "the file has no sample data and no facets: declare the entities";
+        draft.note("table", Confidence::Certain, text);
     }
-    Ok(model)
+    draft.about = "Imported from NoSQL Workbench. Add the patterns and writes that are missing, then: partita model check".to_owned();
+    Ok(draft)
+}
+
+/// A draft from the sample data, and the names of the facets that have some.
+fn from_items(
+    table: &Value,
+    facets: &[&Value],
+    known: KnownSchema,
+) -> Result<(Draft, BTreeSet<String>), String> {
+    let mut known = known;
+    let mut items: BTreeMap<Vec<String>, (Item, Option<String>)> = BTreeMap::new();
+    let mut labels = BTreeSet::new();
+    let samples =
+        std::iter::once((table, None)).chain(facets.iter().map(|facet| (*facet, Some(facet_name(facet)))));
+    for (owner, label) in samples {
+        for value in owner["TableData"].as_array().into_iter().flatten() {
+            let item = item_json::decode_sample(value).ok_or("the sample data are not in DynamoDB JSON")?;
+            let key = known.keys.iter().map(|key| format!("{:?}", item.get(key))).collect();
+            labels.extend(label.clone());
+            items.insert(key, (item, label.clone()));
+        }
+    }
+    for facet in facets {
+        let aliases =
+            ["PartitionKeyAlias", "SortKeyAlias"].map(|part| alias_of(&facet["KeyAttributeAlias"][part]));
+        known.aliases.insert(facet_name(facet), aliases.to_vec());
+    }
+    if items.is_empty() {
+        let table = Table { name: known.table, keys: known.keys, ..Table::default() };
+        let model = Model { table, indexes: known.indexes, ..Model::default() };
+        return Ok((Draft { model, ..Draft::default() }, labels));
+    }
+    let indexes = known.indexes.clone();
+    let mut inference = Inference::new(known);
+    for (item, label) in items.into_values() {
+        inference.add(item, label)?;
+    }
+    let mut draft = inference.finish()?;
+    draft.model.indexes = indexes;
+    Ok((draft, labels))
+}
+
+fn facet_name(facet: &Value) -> String {
+    let name = facet["FacetName"].as_str().unwrap_or_default();
+    let name: String = name.chars().filter(|character| character.is_alphanumeric()).collect();
+    if name.is_empty() { "Entity".to_owned() } else { name }
+}
+
+/// `USER#<userId>` as a template.
+fn alias_of(alias: &Value) -> String {
+    alias.as_str().unwrap_or_default().replace('<', "{").replace('>', "}")
+}
+
+fn indexes(table: &Value) -> Vec<Index> {
+    let index = |index: &Value| Index {
+        name: index["IndexName"].as_str().unwrap_or("GSI").to_owned(),
+        local: false,
+        keys: key_names(&index["KeyAttributes"]),
+        partition_keys: 1,
+        project: projection(&index["Projection"]),
+        span: 0..0,
+    };
+    let indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten().map(index);
+    indexes.filter(|index| !index.keys.is_empty()).collect()
 }
 
 fn key_names(keys: &Value) -> Vec<String> {
@@ -75,44 +148,45 @@ fn attribute_types(table: &Value) -> Map<String, Value> {
 }
 
 fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<Entity, String> {
-    let name: String =
-        facet["FacetName"].as_str().unwrap_or("Entity").chars().filter(|c| c.is_alphanumeric()).collect();
+    let name = facet_name(facet);
     let alias = &facet["KeyAttributeAlias"];
     let mut key = Vec::new();
     for part in ["PartitionKeyAlias", "SortKeyAlias"].iter().take(model.table.keys.len()) {
-        key.push(template(alias[part].as_str().unwrap_or_default())?);
+        key.push(template(&alias_of(&alias[part]))?);
     }
     let mut entity = Entity { type_value: name.clone(), name, key, ..Entity::default() };
     let index_keys: Vec<&String> = model.indexes.iter().flat_map(|index| &index.keys).collect();
     let own = strings(&facet["NonKeyAttributes"]);
+    let kind = |name: &String| types.get(name).and_then(Value::as_str).map_or(ValueType::String, kind_of);
     for name in own.iter().filter(|name| !index_keys.contains(name) || model.table.keys.contains(name)) {
-        let kind = types.get(name.as_str()).and_then(Value::as_str).map_or(ValueType::String, kind_of);
-        entity.attributes.push(Attribute::new(name, kind));
+        add_attribute(&mut entity, name, kind(name));
     }
     let fields: Vec<String> = entity.key_fields().map(str::to_owned).collect();
     for field in fields {
-        if entity.attribute(&field).is_none() {
-            entity.attributes.push(Attribute::new(&field, ValueType::Id));
-        }
+        add_attribute(&mut entity, &field, ValueType::Id);
     }
     for index in &model.indexes {
         let has = index.keys.iter().all(|key| own.contains(key) || model.table.keys.contains(key));
         // The format has no templates for indexes; the attribute itself is the key.
         if has && index.keys.iter().any(|key| own.contains(key)) {
             for key in index.keys.iter().filter(|key| !model.table.keys.contains(key)) {
-                entity.attributes.push(Attribute::new(key, ValueType::String));
+                add_attribute(&mut entity, &field_name(key), kind(key));
             }
-            let key = index.keys.iter().map(|key| Template::field(key)).collect();
+            let key = index.keys.iter().map(|key| Template::field(&field_name(key))).collect();
             entity.indexes.push(IndexKey::new(&index.name, key, 0..0));
         }
     }
     Ok(entity)
 }
 
-/// Parses `USER#<userId>`, `USER#{userId}`, or a bare name.
+fn add_attribute(entity: &mut Entity, name: &str, kind: ValueType) {
+    if entity.attributes.iter().all(|own| own.name != name) {
+        entity.attributes.push(Attribute::new(name, kind));
+    }
+}
+
 fn template(alias: &str) -> Result<Template, String> {
-    let text = alias.replace('<', "{").replace('>', "}");
-    Template::parse(&text)
+    Template::parse(alias)
         .map_err(|error| format!("the alias `{alias}` is not a template: {}", error.message))
 }
 

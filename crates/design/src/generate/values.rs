@@ -1,5 +1,8 @@
 //! Generates single values, plausible for the type and, where it helps, for the name of the attribute.
 
+use crate::model::Attribute;
+use crate::model::decimal::Decimal;
+use crate::model::limits::{End, Limits, Precision};
 use crate::model::value_type::ValueType;
 use crate::random::at;
 
@@ -18,19 +21,14 @@ const NOW: u64 = 1_767_225_600;
 const YEAR: u64 = 31_536_000;
 
 /// A value of a type; text is chosen by the name of the attribute where that helps.
-pub(super) fn plain_value(
-    kind: &ValueType,
-    name: &str,
-    values: Option<u64>,
-    drawn: u64,
-    number: u64,
-) -> String {
-    let drawn = values.map_or(drawn, |values| drawn % values.max(1));
-    match kind {
-        ValueType::Int => (drawn % 100).to_string(),
-        ValueType::Decimal => format!("{}.{:02}", drawn % 500, (drawn / 500) % 100),
+pub(super) fn plain_value(attribute: &Attribute, drawn: u64, number: u64) -> String {
+    let drawn = attribute.values.map_or(drawn, |values| drawn % values.max(1));
+    let limits = &attribute.limits;
+    match &attribute.kind {
+        ValueType::Int => whole(limits, drawn % 100),
+        ValueType::Decimal => decimal(limits, drawn),
         ValueType::Bool => (drawn.is_multiple_of(10)).to_string(),
-        ValueType::Timestamp => timestamp(NOW - drawn % YEAR),
+        ValueType::Timestamp => precise(&timestamp(NOW - drawn % YEAR), limits.precision, drawn),
         ValueType::Date => timestamp(NOW - drawn % YEAR)[..10].to_owned(),
         ValueType::Ulid => ulid(NOW - drawn % YEAR, drawn),
         ValueType::Uuid => uuid(drawn),
@@ -47,10 +45,56 @@ pub(super) fn plain_value(
             choices[chosen].clone()
         }
         ValueType::Id => format!("{}-{}", WORDS[(drawn % 24) as usize], drawn / 24 % 100),
-        ValueType::String => words(name, drawn, number),
+        ValueType::String => words(&attribute.name, drawn, number),
         ValueType::Binary => "AAEC".to_owned(),
         ValueType::List | ValueType::Map | ValueType::Set => WORDS[(drawn % 24) as usize].to_owned(),
     }
+}
+
+/// An expiry time, in seconds: far enough in the future that nothing vanishes while it is looked at.
+pub(super) fn expiry(drawn: u64) -> String {
+    (NOW + 10 * YEAR + drawn % YEAR).to_string()
+}
+
+/// A whole number within limits, `ordinal` above the least one; from zero on if that is possible.
+pub(super) fn whole(limits: &Limits, ordinal: u64) -> String {
+    let max = limits.max.as_ref().and_then(Decimal::floor);
+    let least = limits.min.as_ref().and_then(Decimal::ceiling);
+    let start = least.unwrap_or_else(|| max.map_or(0, |max| max.min(0)));
+    let room = max.map_or(u128::MAX, |max| max.saturating_sub(start).max(0).unsigned_abs().saturating_add(1));
+    start.saturating_add((u128::from(ordinal) % room) as i128).to_string()
+}
+
+/// A number with cents within limits.
+fn decimal(limits: &Limits, drawn: u64) -> String {
+    let number = format!("{}.{:02}", whole(limits, drawn % 500), (drawn / 500) % 100);
+    let fits = |text: &str| {
+        Decimal::parse(text).is_some_and(|number| {
+            limits.min.as_ref().is_none_or(|min| number >= *min)
+                && limits.max.as_ref().is_none_or(|max| number <= *max)
+        })
+    };
+    let edges = [&limits.min, &limits.max].into_iter().flatten().map(Decimal::to_string);
+    [number, whole(limits, drawn % 500)].into_iter().chain(edges).find(|text| fits(text)).unwrap_or_default()
+}
+
+/// A time of seconds with another precision.
+fn precise(time: &str, precision: Option<Precision>, drawn: u64) -> String {
+    let seconds = time.trim_end_matches('Z');
+    match precision {
+        None | Some(Precision::Second) => time.to_owned(),
+        Some(Precision::Minute) => format!("{}Z", &time[..16]),
+        Some(Precision::Millisecond) => format!("{seconds}.{:03}Z", drawn % 1_000),
+        Some(Precision::Microsecond) => format!("{seconds}.{:06}Z", drawn % 1_000_000),
+    }
+}
+
+/// The first and the last time that is drawn.
+pub(super) fn example_times(attribute: &Attribute) -> (String, String) {
+    let length = if attribute.kind == ValueType::Date { 10 } else { usize::MAX };
+    let text = |seconds: u64| timestamp(seconds).chars().take(length).collect::<String>();
+    let bound = |seconds: u64, end: End| attribute.limits.bound(&text(seconds), end);
+    (bound(NOW - YEAR, End::Lower), bound(NOW - 1, End::Upper))
 }
 
 fn words(name: &str, drawn: u64, number: u64) -> String {
@@ -139,6 +183,6 @@ mod tests {
     fn identifiers_have_their_length() {
         assert_eq!(ulid(NOW, u64::MAX).len(), 26);
         assert_eq!(uuid(7).len(), 36);
-        assert_eq!(plain_value(&ValueType::Ksuid, "k", None, 99, 1).len(), 27);
+        assert_eq!(plain_value(&Attribute::new("k", ValueType::Ksuid), 99, 1).len(), 27);
     }
 }

@@ -1,127 +1,349 @@
-//! One group of items becomes an entity: its name, attributes, keys, index keys and size.
+//! One group of items becomes an entity: its attributes, keys and index keys.
 
-use super::value_types::value_type;
-use super::{Group, key_template};
-use crate::item::{Item, Value, item_size};
-use crate::model::condition::{Condition, Test};
-use crate::model::{Attribute, Entity, Expectations, Index, IndexKey, Model};
-use crate::template::Template;
-use std::collections::BTreeSet;
+use super::explain::alternatives;
+use super::group::{Group, GroupKey};
+use super::key_template::{self, KeyAttribute, KeyContext, is_field_name, is_semantic};
+use super::names::FieldNames;
+use super::pieces::pieces;
+use super::{KnownSchema, names, sparse};
+use crate::draft::{Asked, Confidence, Draft, Question};
+use crate::formatting::thousands;
+use crate::item::{Item, Value};
+use crate::model::condition::Condition;
+use crate::model::decimal::Decimal;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Index, IndexKey, Model};
+use crate::template::{Format, Part, Template};
+use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn infer(group: &Group, items: &[&Item], model: &Model) -> Entity {
-    let name = entity_name(group, model);
-    let type_value = group.type_value.clone().unwrap_or_else(|| name.clone());
-    let mut entity = Entity { type_value, name, attributes: attributes(items, model), ..Entity::default() };
-    for key in &model.table.keys {
-        let template = key_template::infer(key, items, &mut entity);
+/// Among fewer items, none is an exception.
+const MANY: usize = 20;
+
+/// What entities are inferred from besides their items.
+pub(super) struct Surroundings<'a> {
+    pub known: &'a KnownSchema,
+    pub names: &'a FieldNames,
+    pub words: &'a BTreeSet<String>,
+    /// Whether the table holds several kinds of items.
+    pub is_shared: bool,
+    /// The names of all entities.
+    pub planned: &'a [String],
+}
+
+/// Infers an entity and adds it to the draft, with what cannot be known about it.
+pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surroundings<'_>, draft: &mut Draft) {
+    let model = &draft.model;
+    let type_value = key.type_value.clone().unwrap_or_else(|| name.to_owned());
+    let mut entity = Entity {
+        name: name.to_owned(),
+        type_value,
+        attributes: attributes(group, model),
+        ..Entity::default()
+    };
+    let items = regular(&group.sample, &model.table.keys);
+    let mut context = KeyContext {
+        names: around.names,
+        words: around.words,
+        key_values: BTreeMap::new(),
+        unnamed: BTreeSet::new(),
+    };
+    let aliases = key.label.as_ref().and_then(|label| around.known.aliases.get(label));
+    for (position, own) in model.table.keys.iter().enumerate() {
+        let attribute = KeyAttribute {
+            name: own,
+            is_partition: position == 0,
+            alias: aliases.and_then(|aliases| aliases.get(position)).map(String::as_str),
+            is_shared: around.is_shared,
+        };
+        let template = key_template::infer(attribute, &items, &mut entity, &mut context);
         entity.key.push(template);
     }
+    let mut sparse = Vec::new();
     for index in &model.indexes {
-        let index_key = index_key(index, items, &mut entity, model);
-        entity.indexes.extend(index_key);
+        if let Some((index_key, is_sparse)) = index_key(index, group, &mut entity, &mut context, model) {
+            sparse.extend(is_sparse.then(|| index_key.index.clone()));
+            entity.indexes.push(index_key);
+        }
     }
-    let bytes: usize = items.iter().map(|item| item_size(item)).sum();
-    entity.expect = Expectations {
-        count: Some(items.len() as u64),
-        bytes: Some((bytes / items.len()).max(1) as u64),
-        ..Expectations::default()
-    };
+    forget_generated(&mut entity, model);
+    let limited = limit_numbers(&mut entity);
+    free_texts(&mut entity);
     if entity.identity().is_some_and(|id| !entity.has_key_field(id)) {
         entity.identity = entity.key_fields().map(str::to_owned).collect();
     }
-    entity
+    let is_named_by_guess = key.label.is_none() && key.type_value.is_none();
+    if is_named_by_guess && let Some(name) = names::owner_name(&entity, around.planned) {
+        (entity.name, entity.type_value) = (name.clone(), name);
+    }
+    describe(group, &entity, &context, is_named_by_guess, draft);
+    for name in limited {
+        let note = format!("{name} is limited to what its key can hold");
+        draft.note(format!("{}.attributes", entity.subject()), Confidence::Likely, note);
+    }
+    for index in sparse {
+        ask_condition(group, &entity, &index, draft);
+    }
+    draft.model.entities.push(entity);
+}
+
+/// The items whose keys have the separators that nearly all keys have. A few odd ones do not decide what a key is made of.
+fn regular<'g>(sample: &'g [Item], keys: &[String]) -> Vec<&'g Item> {
+    let mark = |item: &'g Item, key: &String| -> &'g str {
+        let text = item.get(key).and_then(Value::as_text).unwrap_or_default();
+        pieces(text).get(1).map_or("", |second| second.mark)
+    };
+    let marks = |item: &'g Item| keys.iter().map(|key| mark(item, key)).collect::<Vec<_>>();
+    let mut counts: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+    sample.iter().for_each(|item| *counts.entry(marks(item)).or_default() += 1);
+    let usual = counts.into_iter().max_by_key(|(_, count)| *count);
+    let usual = usual.filter(|(_, count)| is_nearly_all(*count, sample.len())).map(|(marks, _)| marks);
+    sample.iter().filter(|item| usual.as_ref().is_none_or(|usual| marks(item) == *usual)).collect()
+}
+
+/// Whether the rest of many items are exceptions.
+pub(super) fn is_nearly_all(count: usize, all: usize) -> bool {
+    all >= MANY && count * 20 >= all * 19
 }
 
 /// All attributes but the type and the keys that are built from templates.
-fn attributes(items: &[&Item], model: &Model) -> Vec<Attribute> {
-    let is_key = |name: &str| {
+fn attributes(group: &Group, model: &Model) -> Vec<Attribute> {
+    let is_generated = |name: &str| {
         // The attributes of a composite index key are not generated for it.
         let templated = model.indexes.iter().filter(|index| !index.is_composite());
-        templated.flat_map(|index| &index.keys).chain(&model.table.keys).any(|key| key == name)
+        model.table.keys.iter().any(|key| key == name)
+            || templated.flat_map(|index| &index.keys).any(|key| key == name && !is_semantic(key))
     };
-    let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
-    let is_own = |name: &&String| !is_key(name) && Some(*name) != model.table.type_attribute.as_ref();
-    let attribute = |name: &String| {
-        let values: Vec<&Value> = items.iter().filter_map(|item| item.get(name)).collect();
-        let optional = values.len() < items.len();
-        Attribute { optional, ..Attribute::new(name, value_type(&values)) }
-    };
-    names.into_iter().filter(is_own).map(attribute).collect()
+    let own = group
+        .attributes
+        .iter()
+        .filter(|(name, _)| !is_generated(name) && Some(*name) != model.table.type_attribute.as_ref());
+    own.map(|(name, summary)| Attribute {
+        optional: summary.count < group.count,
+        limits: summary.limits(),
+        ..Attribute::new(name, summary.value_type())
+    })
+    .collect()
 }
 
-/// The key of an entity in an index, if any of its items is there.
-fn index_key(index: &Index, items: &[&Item], entity: &mut Entity, model: &Model) -> Option<IndexKey> {
-    let is_inside = |item: &&&Item| index.keys.iter().all(|key| item.contains_key(key));
-    let inside: Vec<&Item> = items.iter().filter(is_inside).copied().collect();
+/// The key of an entity in an index, if any of its items is there, and whether others are not.
+fn index_key(
+    index: &Index,
+    group: &Group,
+    entity: &mut Entity,
+    context: &mut KeyContext<'_>,
+    model: &Model,
+) -> Option<(IndexKey, bool)> {
+    let is_inside = |item: &&Item| index.keys.iter().all(|key| item.contains_key(key));
+    let inside: Vec<&Item> = group.sample.iter().filter(is_inside).collect();
     if inside.is_empty() || index.keys.iter().all(|key| model.table.keys.contains(key)) {
         return None;
     }
     let mut key = Vec::new();
+    let partition_keys = index.partition_keys;
+    let own = entity.attributes.len();
     for (position, name) in index.keys.iter().enumerate() {
         let table = model.table.keys.iter().position(|own| own == name);
         key.push(match table {
             _ if index.is_composite() => Template::field(name),
-            Some(own) if own == position || index.local => entity.key[own].clone(),
-            _ => key_template::infer(name, &inside, entity),
+            Some(own) => entity.key[own].clone(),
+            None => {
+                let attribute = KeyAttribute {
+                    name,
+                    is_partition: position < partition_keys,
+                    alias: None,
+                    is_shared: false,
+                };
+                key_template::infer(attribute, &inside, entity, context)
+            }
         });
     }
-    let when = if inside.len() < items.len() {
-        sparse_condition(&inside, items, entity)
-    } else {
-        Condition::default()
-    };
-    let count = (!when.is_empty()).then_some(inside.len() as u64);
-    Some(IndexKey { index: index.name.clone(), key, when, shard: None, count, span: 0..0 })
+    let is_sparse = inside.len() < group.sample.len();
+    // What only this key contains is absent elsewhere.
+    entity.attributes[own..].iter_mut().for_each(|attribute| attribute.optional = is_sparse);
+    let when = if is_sparse { sparse::condition(&group.sample, entity, index) } else { Condition::default() };
+    let count = (!when.is_empty()).then(|| group.count * inside.len() as u64 / group.sample.len() as u64);
+    let count = count.map(|count| count.max(1));
+    Some((IndexKey { index: index.name.clone(), key, when, shard: None, count, span: 0..0 }, is_sparse))
 }
 
-/// What the items of a sparse index have in common and the others have not.
-fn sparse_condition(inside: &[&Item], all: &[&Item], entity: &Entity) -> Condition {
-    let is_inside = |item: &&Item| inside.iter().any(|own| std::ptr::eq(*own, *item));
-    let outside: Vec<&Item> = all.iter().copied().filter(|item| !is_inside(item)).collect();
-    let text = |item: &Item, name: &str| item.get(name).and_then(Value::to_text);
-    for attribute in &entity.attributes {
-        let name = &attribute.name;
-        let value = text(inside[0], name);
-        let same = inside.iter().all(|item| text(item, name) == value);
-        if let Some(value) = value.filter(|_| same)
-            && outside.iter().all(|item| text(item, name).as_ref() != Some(&value))
-        {
-            return Condition { tests: vec![Test::Equals(name.clone(), value)] };
+/// Removes attributes that are keys made of other attributes, and declares those that a condition names.
+fn forget_generated(entity: &mut Entity, model: &Model) {
+    for index_key in &entity.indexes {
+        let Some(index) = model.index(&index_key.index).filter(|index| !index.is_composite()) else {
+            continue;
+        };
+        for (name, template) in index.keys.iter().zip(&index_key.key) {
+            let used = entity.key.iter().chain(entity.indexes.iter().flat_map(|other| &other.key));
+            let is_field = used.into_iter().any(|other| other.has_field(name));
+            if template.bare_field() != Some(name) && !is_field {
+                entity.attributes.retain(|attribute| attribute.name != *name);
+            }
         }
     }
-    let only_inside = entity.attributes.iter().find(|attribute| {
-        inside.iter().all(|item| item.contains_key(&attribute.name))
-            && outside.iter().all(|item| !item.contains_key(&attribute.name))
-    });
-    let tests = only_inside.map(|attribute| Test::Exists(attribute.name.clone())).into_iter().collect();
-    Condition { tests }
-}
-
-/// A name for a group that no other entity has.
-fn entity_name(group: &Group, model: &Model) -> String {
-    let parts: Vec<String> =
-        group.key_shape.split('/').map(type_name).filter(|part| !part.is_empty()).collect();
-    let singleton = ["Metadata", "Profile", "Info"];
-    let by_shape = match parts.as_slice() {
-        [first, second] if first == second || singleton.contains(&second.as_str()) => first.clone(),
-        [first, second] => format!("{first}{second}"),
-        [one] => one.clone(),
-        _ => "Entity".to_owned(),
-    };
-    let by_type = type_name(group.type_value.as_ref().unwrap_or(&group.key_shape));
-    let preferred = if group.type_value.is_some() { by_type.clone() } else { by_shape.clone() };
-    let candidates = [preferred, format!("{by_type}{by_shape}"), by_shape];
-    let free = candidates
+    let named: Vec<String> = entity
+        .indexes
         .iter()
-        .find(|name| !name.is_empty() && !model.entities.iter().any(|entity| entity.name == **name));
-    free.cloned().unwrap_or_else(|| format!("Entity{}", model.entities.len() + 1))
+        .flat_map(|index_key| model.index(&index_key.index).into_iter().flat_map(|index| &index.keys))
+        .filter(|name| {
+            let exists = Condition::parse(&format!("exists({name})")).ok();
+            entity.indexes.iter().any(|index_key| exists.as_ref() == Some(&index_key.when))
+        })
+        .cloned()
+        .collect();
+    for name in named {
+        if !entity.attributes.iter().any(|attribute| attribute.name == name) {
+            let attribute = Attribute { optional: true, ..Attribute::new(&name, ValueType::String) };
+            entity.attributes.push(attribute);
+        }
+    }
+    entity.numbers = Default::default();
 }
 
-/// `ORDER` and `order` as a type's name: `Order`.
-fn type_name(text: &str) -> String {
-    let mut characters = text.chars().filter(|character| character.is_alphanumeric());
-    let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let rest: String = characters.collect();
-    let all_caps = rest.chars().all(|character| character.is_uppercase() || character.is_numeric());
-    first + &if all_caps { rest.to_lowercase() } else { rest }
+/// Limits numbers to those that their formats in keys hold; returns their names.
+fn limit_numbers(entity: &mut Entity) -> Vec<String> {
+    let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    let mut limits: BTreeMap<String, (Decimal, Decimal)> = BTreeMap::new();
+    for part in entity.key.iter().chain(index_keys).flat_map(|template| &template.parts) {
+        let Part::Field { name, format } = part else { continue };
+        let (width, decimals, sign) = match format {
+            Format::Padded { width, decimals } => (*width, *decimals, ""),
+            Format::Signed { width, decimals } => (*width, *decimals, "-"),
+            _ => continue,
+        };
+        let nines = format!("{}.{}0", "9".repeat(width), "9".repeat(decimals));
+        let least = if sign.is_empty() { "0".to_owned() } else { format!("-{nines}") };
+        let (Some(least), Some(greatest)) = (Decimal::parse(&least), Decimal::parse(&nines)) else {
+            continue;
+        };
+        let limit = limits.entry(name.clone()).or_insert((least.clone(), greatest.clone()));
+        *limit = (least.max(limit.0.clone()), greatest.min(limit.1.clone()));
+    }
+    let numbers = entity.attributes.iter_mut().filter(|attribute| attribute.kind.is_number());
+    let mut limited = Vec::new();
+    for attribute in numbers {
+        if let Some((least, greatest)) = limits.remove(&attribute.name) {
+            (attribute.limits.min, attribute.limits.max) = (Some(least), Some(greatest));
+            limited.push(attribute.name.clone());
+        }
+    }
+    limited
+}
+
+/// Text that no key contains is any text, unless its name says that it identifies something.
+fn free_texts(entity: &mut Entity) {
+    let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    let fields: BTreeSet<String> =
+        entity.key.iter().chain(index_keys).flat_map(Template::fields).map(str::to_owned).collect();
+    let names = ["id", "key", "code", "slug", "sku"];
+    for attribute in &mut entity.attributes {
+        let is_named = names.iter().any(|name| attribute.name.to_lowercase().ends_with(name));
+        if attribute.kind == ValueType::Id && !fields.contains(&attribute.name) && !is_named {
+            attribute.kind = ValueType::String;
+        }
+    }
+}
+
+/// Says where the parts of an entity come from, and asks what they are called.
+fn describe(
+    group: &Group,
+    entity: &Entity,
+    context: &KeyContext<'_>,
+    is_named_by_guess: bool,
+    draft: &mut Draft,
+) {
+    let subject = entity.subject();
+    let (sample, count) = (group.sample.len() as u64, group.count);
+    let items = if group.is_complete() {
+        counted(count)
+    } else {
+        format!("{}, of which {} were compared", counted(count), thousands(sample))
+    };
+    draft.note(subject.clone(), Confidence::Certain, items);
+    for (name, summary) in &group.attributes {
+        if let Some(unit) = summary.epoch().filter(|_| entity.attribute(name).is_some()) {
+            let note = format!("{name} looks like {unit} since 1970");
+            draft.note(format!("{subject}.attributes"), Confidence::Likely, note);
+        }
+    }
+    let keys = entity.key.iter().enumerate().map(|(position, template)| (None, position, template));
+    let indexes = entity.indexes.iter().flat_map(|index_key| {
+        let name = &index_key.index;
+        index_key
+            .key
+            .iter()
+            .enumerate()
+            .map(move |(position, template)| (Some(name.clone()), position, template))
+    });
+    for (index, position, template) in keys.chain(indexes) {
+        for part in &template.parts {
+            let Part::Field { name, .. } = part else { continue };
+            let others = alternatives(part, &group.sample, &entity.attributes);
+            if others.is_empty() {
+                continue;
+            }
+            let asked = Asked::Template { entity: entity.name.clone(), index: index.clone(), position };
+            let text =
+                format!("{name} and {} have the same values: which one is in the key?", others.join(" and "));
+            let choices = others
+                .iter()
+                .map(|other| template.to_string().replace(&format!("{{{name}"), &format!("{{{other}")));
+            draft.questions.push(Question::new(asked, text, template.to_string()).with_choices(choices));
+            break;
+        }
+    }
+    if is_named_by_guess {
+        let asked = Asked::EntityName(entity.name.clone());
+        draft.ask(asked, "Its name is made up from its keys: what is it called?", entity.name.clone());
+    }
+    for attribute in &context.unnamed {
+        let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: attribute.clone() };
+        draft.ask(asked, "Only the key contains it: what is it called?", attribute.clone());
+    }
+}
+
+fn counted(items: u64) -> String {
+    format!("{} item{}", thousands(items), if items == 1 { "" } else { "s" })
+}
+
+fn ask_condition(group: &Group, entity: &Entity, index: &str, draft: &mut Draft) {
+    let Some(index_key) = entity.index_key(index) else { return };
+    let key = draft.model.index(index).map(|index| index.keys.clone()).unwrap_or_default();
+    let inside = group.sample.iter().filter(|item| key.iter().all(|name| item.contains_key(name))).count();
+    let text = format!(
+        "{} of {} items are in {index}: which are they?",
+        thousands(inside as u64),
+        thousands(group.sample.len() as u64)
+    );
+    let asked = Asked::When { entity: entity.name.clone(), index: index.to_owned() };
+    let others: Vec<String> = sparse::candidates(&group.sample, entity, &key)
+        .into_iter()
+        .map(|condition| condition.to_string())
+        .filter(|text| *text != index_key.when.to_string())
+        .take(3)
+        .collect();
+    draft.questions.push(Question::new(asked, text, index_key.when.to_string()).with_choices(others));
+}
+
+/// Makes an index key fit whatever the items have: the key attributes are attributes of their own.
+pub(super) fn generalise_index(entity: &mut Entity, index: &Index) {
+    let Some(position) = entity.indexes.iter().position(|index_key| index_key.index == index.name) else {
+        return;
+    };
+    let names = &index.keys;
+    let exists: Vec<String> = names.iter().map(|name| format!("exists({name})")).collect();
+    let condition = Condition::parse(&exists.join(" and "));
+    let (true, Ok(when)) = (names.iter().all(|name| is_field_name(name)), condition) else {
+        entity.indexes.remove(position);
+        return;
+    };
+    for name in names {
+        if !entity.attributes.iter().any(|attribute| attribute.name == *name) {
+            let attribute = Attribute { optional: true, ..Attribute::new(name, ValueType::String) };
+            entity.attributes.push(attribute);
+        }
+    }
+    entity.numbers = Default::default();
+    let index_key = &mut entity.indexes[position];
+    index_key.key = names.iter().map(|name| Template::field(name)).collect();
+    index_key.when = when;
 }

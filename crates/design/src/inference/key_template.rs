@@ -1,133 +1,414 @@
-//! The template of a key: constant segments become text, others the field that has the same values.
+//! The template of a key: words of the design are text, everything else is the attribute that has the same values, or a new attribute that only
+//! the key contains.
 
-use super::text_of;
-use super::value_types::text_type;
-use crate::item::Item;
+use super::explain::{Texts, Vocabulary, explain, merged};
+use super::names::{FieldNames, lower_first};
+use super::pieces::{STRONG, WEAK, pieces};
+use super::style::{Column, KeyStyle, KeyValue, MIN_VALUES, columns, is_upper_word, is_word};
+use super::values::Summary;
+use crate::item::{Item, Value};
+use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Shard};
 use crate::template::{Format, Part, SHARD, Template};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger numbers in a key are not shards.
 const MAX_SHARDS: u64 = 200;
+/// A number that fewer items have identifies something.
+const MIN_ITEMS_PER_SHARD: usize = 3;
+
+/// What the keys of an entity are inferred with.
+pub(super) struct KeyContext<'a> {
+    /// Names for new attributes.
+    pub names: &'a FieldNames,
+    /// The words of the design.
+    pub words: &'a BTreeSet<String>,
+    /// The values of the attributes that only keys contain, by the address of the item.
+    pub key_values: BTreeMap<String, BTreeMap<usize, String>>,
+    /// Those of them whose name is made up.
+    pub unnamed: BTreeSet<String>,
+}
+
+/// A key attribute.
+#[derive(Clone, Copy)]
+pub(super) struct KeyAttribute<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is a partition key.
+    pub is_partition: bool,
+    /// What the source calls it.
+    pub alias: Option<&'a str>,
+    /// Whether it holds keys of several entities.
+    pub is_shared: bool,
+}
+
+impl KeyAttribute<'_> {
+    /// Returns whether the name says what the attribute is: `userId` and not `PK`.
+    pub fn is_semantic(&self) -> bool {
+        is_semantic(self.name)
+    }
+}
+
+/// Returns whether a name says what an attribute is: `userId` and not `GSI1PK`.
+pub(super) fn is_semantic(name: &str) -> bool {
+    let name = name.trim_end_matches(|last: char| !last.is_alphabetic());
+    let lower = name.to_lowercase();
+    let is_suffix = |suffix: &str| {
+        let Some(stem) = lower.strip_suffix(suffix).and_then(|stem| name.get(..stem.len())) else {
+            return false;
+        };
+        let start = &name[stem.len()..];
+        // `GSI1PK`, `byStatePk` and `gsi_pk`, but not `task`.
+        stem.is_empty()
+            || stem.ends_with(|last: char| !last.is_alphabetic())
+            || start.starts_with(|first: char| first.is_uppercase())
+            || ["gsi", "lsi", "gs", "ls", "i", "index", "idx"].contains(&stem.to_lowercase().as_str())
+    };
+    let letters: String = lower.chars().filter(|character| character.is_alphabetic()).collect();
+    let generic =
+        ["partitionkey", "sortkey", "hashkey", "rangekey"].iter().any(|word| letters.contains(word));
+    let alone = ["hash", "range", "partition", "sort", "hk", "rk", "key"].contains(&letters.as_str());
+    !["pk", "sk"].into_iter().any(is_suffix) && !generic && !alone
+}
 
 /// Infers the template of a key attribute. Values that no attribute has become a new attribute of the entity.
-pub(super) fn infer(key: &str, items: &[&Item], entity: &mut Entity) -> Template {
-    let segments: Vec<Vec<&str>> =
-        items.iter().filter_map(|item| text_of(item, key)).map(|key| key.split('#').collect()).collect();
-    let length = segments.iter().map(Vec::len).min().unwrap_or_default();
-    if length == 0 {
-        return Template::field(key);
+pub(super) fn infer(
+    key: KeyAttribute<'_>,
+    items: &[&Item],
+    entity: &mut Entity,
+    context: &mut KeyContext<'_>,
+) -> Template {
+    let is_number = items.iter().all(|item| matches!(item.get(key.name), Some(Value::Number(_))));
+    let texts: Vec<(&str, &Item)> =
+        items.iter().filter_map(|item| Some((item.get(key.name)?.as_text()?, *item))).collect();
+    if let Some(template) = alias_template(key, &texts, entity) {
+        return template;
     }
-    let even = segments.iter().all(|parts| parts.len() == length);
+    let is_other = |own: &&Attribute| own.name != key.name && is_field_name(&own.name);
+    let attributes: Vec<Attribute> = entity.attributes.iter().filter(is_other).cloned().collect();
+    let words = own_words(&texts, context.words);
+    let vocabulary = Vocabulary { attributes: &attributes, words: &words, is_whole: true };
+    let explained = if is_number { None } else { explain(&texts, &vocabulary) };
+    let explained = explained.or_else(|| same_attribute(&texts, &attributes));
+    // A key with a meaning of its own is an attribute, unless it is made of others.
+    let is_shown = texts.len() >= MIN_VALUES || key.name.contains(STRONG);
+    let is_made = |parts: &Vec<Part>| !key.is_semantic() || (parts.len() > 1 && is_shown);
+    if let Some(parts) = explained.filter(is_made) {
+        return Template { parts };
+    }
+    if is_number || (key.is_semantic() && !key.is_shared && is_field_name(key.name)) {
+        return natural(key, &texts, is_number, entity);
+    }
+    let parts = in_tokens(key, &texts, &attributes, &words, entity, context);
+    Template { parts: merged(parts) }
+}
+
+/// The words of the design, with those that only this key has.
+fn own_words(texts: &Texts<'_>, words: &BTreeSet<String>) -> BTreeSet<String> {
+    let values: Vec<KeyValue<'_>> =
+        texts.iter().map(|(text, item)| KeyValue { text, kind: "", item }).collect();
+    KeyStyle::learn(&values).words.union(words).cloned().collect()
+}
+
+/// What the source calls the key, if it is a template that all values fit.
+fn alias_template(key: KeyAttribute<'_>, texts: &Texts<'_>, entity: &mut Entity) -> Option<Template> {
+    let template = Template::parse(key.alias?).ok()?;
+    if template.is_constant() || template.bare_field().is_some() {
+        return None;
+    }
+    let free: BTreeMap<String, ValueType> = BTreeMap::new();
+    let fits = |(text, item): &(&str, &Item)| {
+        template.matches(text, &free).is_some_and(|values| {
+            let is_same = |(name, value): (&String, &String)| {
+                item.get(name).is_none_or(|own| own.as_text() == Some(value.as_str()))
+            };
+            values.iter().all(is_same)
+        })
+    };
+    if !texts.iter().all(fits) {
+        return None;
+    }
+    for field in template.fields() {
+        if entity.attribute(field).is_none() {
+            entity.attributes.push(Attribute::new(field, ValueType::String));
+            entity.numbers = Default::default();
+        }
+    }
+    Some(template)
+}
+
+/// The attribute that a number is equal to.
+fn same_attribute(texts: &Texts<'_>, attributes: &[Attribute]) -> Option<Vec<Part>> {
+    let is_same = |attribute: &&Attribute| {
+        texts.iter().all(|(text, item)| item.get(&attribute.name).and_then(Value::as_text) == Some(text))
+    };
+    let attribute = attributes.iter().filter(|_| !texts.is_empty()).find(is_same)?;
+    Some(vec![Part::Field { name: attribute.name.clone(), format: Format::Plain }])
+}
+
+/// The key attribute as an attribute of the entity.
+fn natural(key: KeyAttribute<'_>, texts: &Texts<'_>, is_number: bool, entity: &mut Entity) -> Template {
+    let mut summary = Summary::default();
+    texts.iter().for_each(|(text, _)| summary.add_text(text));
+    let kind = match (is_number, summary.is_integer()) {
+        (true, true) => ValueType::Int,
+        (true, false) => ValueType::Decimal,
+        (false, _) => summary.text_type(),
+    };
+    let name = match (key.is_semantic() && is_field_name(key.name), summary.epoch()) {
+        (true, _) => key.name.to_owned(),
+        (false, Some(_)) => "time".to_owned(),
+        (false, None) if key.is_partition => format!("{}Number", lower_first(&entity.name)),
+        (false, None) => "number".to_owned(),
+    };
+    if entity.attribute(&name).is_none() {
+        entity.attributes.push(Attribute { limits: summary.limits(), ..Attribute::new(&name, kind) });
+        entity.numbers = Default::default();
+    }
+    Template::field(&name)
+}
+
+/// The parts of a key between separators.
+fn in_tokens(
+    key: KeyAttribute<'_>,
+    texts: &Texts<'_>,
+    attributes: &[Attribute],
+    words: &BTreeSet<String>,
+    entity: &mut Entity,
+    context: &mut KeyContext<'_>,
+) -> Vec<Part> {
+    let vocabulary = Vocabulary { attributes, words, is_whole: false };
+    let tokens: Vec<Token<'_>> =
+        split(texts, words).into_iter().flat_map(|token| refine(token, &vocabulary)).collect();
+    let single = tokens.len() == 1;
     let mut parts: Vec<Part> = Vec::new();
-    let mut literal = String::new();
-    for position in 0..length {
-        if position > 0 {
-            literal.push('#');
+    let mut word = String::new();
+    for (number, (mark, token)) in tokens.iter().enumerate() {
+        parts.push(Part::Text(mark.clone()));
+        let follows_field = matches!(parts.iter().rev().nth(1), Some(Part::Field { .. }));
+        let value = token[0].0;
+        let is_constant = token.iter().all(|(text, _)| *text == value);
+        let is_design = is_word(value)
+            && (is_upper_word(value)
+                || words.contains(value)
+                || (number == 0 && !single)
+                || (number > 0 && follows_field && token.len() > 1));
+        if is_constant && (value.is_empty() || (is_design && number == 0)) {
+            value.clone_into(&mut word);
+            parts.push(Part::Text(value.to_owned()));
+            continue;
         }
-        // The last segment takes whatever longer keys have.
-        let last = position + 1 == length && !even;
-        let values: Vec<String> = segments
-            .iter()
-            .map(|parts| if last { parts[position..].join("#") } else { parts[position].to_owned() })
-            .collect();
-        let before = segments[0].get(position.wrapping_sub(1)).copied();
-        match field(&values, items, entity, before) {
-            None => literal.push_str(&values[0]),
-            Some(part) => {
-                if !literal.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut literal)));
-                }
-                parts.push(part);
-            }
+        if let Some(explained) = explain(token, &vocabulary) {
+            parts.extend(explained);
+        } else if is_constant && is_design {
+            value.clone_into(&mut word);
+            parts.push(Part::Text(value.to_owned()));
+        } else if let Some(count) = shards(key, number, &word, token) {
+            let count = entity.shard.as_ref().map_or(count, |shard| shard.count.max(count));
+            entity.shard = Some(Shard { by: None, hash: ShardHash::default(), count });
+            parts.push(Part::Field { name: SHARD.to_owned(), format: Format::Plain });
+        } else {
+            parts.push(new_field(key, &word, token, entity, context));
         }
-    }
-    if !literal.is_empty() {
-        parts.push(Part::Text(literal));
-    }
-    Template { parts }
-}
-
-/// The field that has these values, or none if they are a constant.
-fn field(values: &[String], items: &[&Item], entity: &mut Entity, before: Option<&str>) -> Option<Part> {
-    let constant = values.iter().all(|value| value == &values[0]);
-    let is_word =
-        values[0].chars().all(|character| character.is_ascii_uppercase() || "_-".contains(character));
-    if constant && (is_word || values[0].is_empty()) {
-        return None;
-    }
-    if let Some(part) = existing_field(values, items, entity) {
-        return Some(part);
-    }
-    if constant && before.is_none() {
-        return None;
-    }
-    if let Some(shards) = shard_count(values) {
-        let count = entity.shard.as_ref().map_or(shards, |shard| shard.count.max(shards));
-        entity.shard = Some(Shard { by: None, count });
-        return Some(Part::Field { name: SHARD.to_owned(), format: Format::Plain });
-    }
-    Some(new_field(values, entity, before))
-}
-
-/// The attribute that has these values, as they are or in a format.
-fn existing_field(values: &[String], items: &[&Item], entity: &Entity) -> Option<Part> {
-    if items.len() != values.len() {
-        return None;
-    }
-    let widths: BTreeSet<usize> = values.iter().map(String::len).collect();
-    let padded = widths.first().filter(|_| widths.len() == 1);
-    let formats = [Format::Plain]
-        .into_iter()
-        .chain([4, 7, 10, 13, 16].map(Format::Bucket))
-        .chain(padded.map(|width| Format::Padded { width: *width, decimals: 0 }));
-    for format in formats {
-        for attribute in entity.attributes.iter().filter(|attribute| is_applicable(format, &attribute.kind)) {
-            let same = items.iter().zip(values).all(|(item, value)| {
-                text_of(item, &attribute.name).and_then(|text| format.apply(text)).as_ref() == Some(value)
-            });
-            if same {
-                return Some(Part::Field { name: attribute.name.clone(), format });
-            }
+        if !matches!(parts.last(), Some(Part::Text(_))) {
+            word.clear();
         }
     }
-    None
+    parts
 }
 
-fn is_applicable(format: Format, kind: &ValueType) -> bool {
-    match format {
-        Format::Plain | Format::Escaped => true,
-        Format::Bucket(_) => kind.is_time(),
-        Format::Padded { .. } => kind.is_number(),
+/// A separator and the texts after it.
+type Token<'a> = (String, Vec<(&'a str, &'a Item)>);
+
+/// Splits texts into words and values. If they have different separators, they are a word and whatever follows it.
+fn split<'a>(texts: &Texts<'a>, words: &BTreeSet<String>) -> Vec<Token<'a>> {
+    let rows: Vec<Vec<Column<'a>>> = texts.iter().map(|(text, item)| columns(text, item, words)).collect();
+    let length = rows.iter().map(|row| common(row, &rows[0])).min().unwrap_or_default();
+    let is_whole = rows.iter().all(|row| row.len() == length);
+    let mut tokens: Vec<Token<'a>> = Vec::new();
+    for place in 0..length {
+        let is_rest = place + 1 == length && !is_whole;
+        let column = rows.iter().zip(texts).map(|(row, (text, item))| {
+            // The last token takes whatever longer texts have.
+            let start: usize = row[..place].iter().map(|column| column.mark.len() + column.text.len()).sum();
+            let start = start + row[place].mark.len();
+            (if is_rest { &text[start..] } else { row[place].text }, *item)
+        });
+        tokens.push((rows[0][place].mark.to_owned(), column.collect()));
     }
+    tokens
+}
+
+/// Cuts values at a weak separator too, if an attribute has the values of a piece.
+fn refine<'a>(token: Token<'a>, vocabulary: &Vocabulary<'_>) -> Vec<Token<'a>> {
+    let (mark, texts) = &token;
+    let is_one = texts.iter().all(|(text, _)| pieces(text).len() == 1);
+    if texts.is_empty() || is_one || explain(texts, vocabulary).is_some() {
+        return vec![token];
+    }
+    let is_whole = |part: &Part| !matches!(part, Part::Field { format: Format::Bucket(_), .. });
+    let is_explained =
+        |texts: &Texts<'_>| explain(texts, vocabulary).is_some_and(|parts| parts.iter().all(is_whole));
+    for weak in WEAK {
+        let rows: Vec<Vec<&'a str>> = texts.iter().map(|(text, _)| text.split(weak).collect()).collect();
+        let length = rows[0].len();
+        if length < 2 || rows.iter().any(|row| row.len() != length) {
+            continue;
+        }
+        let column = |place: usize| -> Token<'a> {
+            let mark = if place == 0 { mark.clone() } else { weak.to_string() };
+            (mark, rows.iter().zip(texts).map(|(row, (_, item))| (row[place], *item)).collect())
+        };
+        let columns: Vec<Token<'a>> = (0..length).map(column).collect();
+        if columns.iter().any(|(_, texts)| is_explained(texts)) {
+            return columns;
+        }
+    }
+    vec![token]
+}
+
+/// The number of columns at the start that have the same separators.
+fn common(row: &[Column<'_>], first: &[Column<'_>]) -> usize {
+    row.iter().zip(first).take_while(|(left, right)| left.mark == right.mark).count()
 }
 
 /// A new attribute, named after the word before it in the key.
-fn new_field(values: &[String], entity: &mut Entity, before: Option<&str>) -> Part {
-    let word = before.map(str::to_lowercase).filter(|word| word.len() < 20).unwrap_or_default();
-    let word: String = word.chars().filter(|character| character.is_alphanumeric()).collect();
-    let kind = text_type(&values.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut name = match (word.is_empty(), kind.is_time()) {
-        (true, true) => "time".to_owned(),
-        (true, false) => "part".to_owned(),
-        (false, true) => format!("{word}Time"),
-        (false, false) => format!("{word}Id"),
+fn new_field(
+    key: KeyAttribute<'_>,
+    word: &str,
+    token: &Texts<'_>,
+    entity: &mut Entity,
+    context: &mut KeyContext<'_>,
+) -> Part {
+    let mut summary = Summary::default();
+    token.iter().for_each(|(text, _)| summary.add_text(text));
+    let kind = summary.text_type();
+    let format = padding(token);
+    let kind = if format == Format::Plain { kind } else { ValueType::Int };
+    let values: BTreeMap<usize, String> =
+        token.iter().map(|(text, item)| (address(item), (*text).to_owned())).collect();
+    let is_same = |name: &str| {
+        context.key_values.get(name).is_some_and(|known| {
+            values.iter().all(|(item, text)| known.get(item).is_none_or(|own| own == text))
+        })
     };
+    let wanted = field_name(key, word, &kind, token, entity, context.names);
+    let is_telling = values.values().collect::<BTreeSet<_>>().len() > 1;
+    let is_known_everywhere = |name: &str| {
+        context.key_values.get(name).is_some_and(|known| values.keys().all(|item| known.contains_key(item)))
+    };
+    let is_reused =
+        |name: &&String| is_same(name) && (word.is_empty() || (is_telling && is_known_everywhere(name)));
+    let reused = context.key_values.keys().find(is_reused).cloned();
+    let mut name = reused.unwrap_or(wanted);
     // A name that is taken belongs to other values.
-    while entity.attribute(&name).is_some_and(|_| !entity.has_key_field(&name)) {
+    while entity.attribute(&name).is_some() && !is_same(&name) {
         name.push('2');
     }
     if entity.attribute(&name).is_none() {
-        entity.attributes.push(Attribute::new(&name, kind));
+        entity.attributes.push(Attribute { limits: summary.limits(), ..Attribute::new(&name, kind) });
+        entity.numbers = Default::default();
     }
-    Part::Field { name, format: Format::Plain }
+    if !context.names.is_known(word) && key.alias != Some(&name) {
+        context.unnamed.insert(name.clone());
+    }
+    context.key_values.entry(name.clone()).or_default().extend(values);
+    Part::Field { name, format }
 }
 
-/// Small numbers that no attribute has are shards; returns how many there are at least.
-fn shard_count(values: &[String]) -> Option<u64> {
-    let numbers: Option<Vec<u64>> =
-        values.iter().map(|value| value.parse().ok().filter(|number| *number < MAX_SHARDS)).collect();
-    let unpadded = values.iter().all(|value| value.len() == 1 || !value.starts_with('0'));
-    numbers.filter(|_| unpadded).and_then(|numbers| numbers.into_iter().max()).map(|largest| largest + 1)
+fn field_name(
+    key: KeyAttribute<'_>,
+    word: &str,
+    kind: &ValueType,
+    token: &Texts<'_>,
+    entity: &Entity,
+    names: &FieldNames,
+) -> String {
+    let alias = key.alias.filter(|alias| *alias != key.name && is_field_name(alias));
+    if let Some(alias) = alias {
+        return alias.to_owned();
+    }
+    let is_email = token.iter().all(|(text, _)| text.contains('@'));
+    match (word.is_empty(), kind) {
+        _ if is_email => "email".to_owned(),
+        (_, ValueType::Date) => "date".to_owned(),
+        (_, ValueType::Timestamp) => "time".to_owned(),
+        (false, ValueType::Int) => word.to_lowercase(),
+        (false, _) => names.identifier(word),
+        (true, _) if key.is_partition => format!("{}Id", lower_first(&entity.name)),
+        (true, _) => "part".to_owned(),
+    }
+}
+
+/// Digits of one width, some with zeros before them, are a padded number.
+fn padding(token: &Texts<'_>) -> Format {
+    let width = token[0].0.len();
+    let is_padded =
+        |(text, _): &(&str, &Item)| text.len() == width && text.chars().all(|c| c.is_ascii_digit());
+    let has_zero = token.iter().any(|(text, _)| text.starts_with('0'));
+    if (2..=38).contains(&width) && has_zero && token.iter().all(is_padded) {
+        Format::Padded { width, decimals: 0 }
+    } else {
+        Format::Plain
+    }
+}
+
+/// Small numbers in a partition key that no attribute has are shards; returns how many there are at least. At the start of a key they recur,
+/// or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`) or says what it
+/// is (`SHARD#7`).
+fn shards(key: KeyAttribute<'_>, place: usize, word: &str, token: &Texts<'_>) -> Option<u64> {
+    let word = word.to_lowercase();
+    let named = ["shard", "bucket", "partition", "slot"].contains(&word.as_str());
+    let follows_singular = place < 2 && !word.is_empty() && !(word.len() > 3 && word.ends_with('s'));
+    if !key.is_partition || (!named && follows_singular) {
+        return None;
+    }
+    let number = |(text, _): &(&str, &Item)| {
+        let plain = text.len() == 1 || !text.starts_with('0');
+        text.parse::<u64>().ok().filter(|number| plain && *number < MAX_SHARDS)
+    };
+    let numbers: Option<BTreeSet<u64>> = token.iter().map(number).collect();
+    let numbers = numbers?;
+    let count = numbers.last()? + 1;
+    let is_dense = numbers.len() as u64 * 3 >= count;
+    let recurs = place > 1 || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
+    (named || (is_dense && recurs)).then_some(count)
+}
+
+fn address(item: &Item) -> usize {
+    std::ptr::from_ref(item) as usize
+}
+
+/// Returns whether templates can name an attribute.
+pub(super) fn is_field_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_semantic;
+
+    #[test]
+    fn generic_names_are_told_from_meanings() {
+        for name in [
+            "PK",
+            "sk",
+            "GSI1PK",
+            "GSI1-SK",
+            "gsi2_pk",
+            "pk1",
+            "partitionKey",
+            "hash",
+            "x2pk",
+            "byStatePk",
+            "pk_1",
+            "HK",
+        ] {
+            assert!(!is_semantic(name), "{name}");
+        }
+        for name in ["userId", "task", "createdAt", "State#Date", "risk", "Operator"] {
+            assert!(is_semantic(name), "{name}");
+        }
+    }
 }

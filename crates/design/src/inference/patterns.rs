@@ -1,11 +1,14 @@
 //! The access patterns that the inferred keys evidently serve.
 
+use crate::formatting::{lower_first, upper_first};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Model, Pattern, Projection, Target};
+use crate::relational::naming::{camel, plural};
 use crate::template::SHARD;
+use crate::template::Template;
 
 /// One pattern for each key of each entity whose partition key can be known.
-pub(super) fn infer(model: &Model) -> Vec<Pattern> {
+pub(crate) fn infer(model: &Model) -> Vec<Pattern> {
     let mut patterns: Vec<Pattern> = Vec::new();
     for entity in &model.entities {
         for mapping in TableOrIndex::all(model).iter().filter_map(|location| location.mapping(entity)) {
@@ -27,27 +30,22 @@ fn pattern(mapping: &KeyMapping<'_>) -> Option<Pattern> {
         return None;
     }
     let is_known = |field: &str| inputs.iter().any(|input| input == field);
-    let many = mapping.sort.as_ref().is_some_and(|sort| sort.fields().any(|field| !is_known(field)));
-    let by = if inputs.is_empty() { when.to_string() } else { inputs.join("And") };
-    let by: String = by.chars().filter(|character| character.is_alphanumeric()).collect();
-    let plural = if many { "s" } else { "" };
+    let several = |sort: &Template| sort.fields().any(|field| !is_known(field));
+    // Several items may have one key of an index.
+    let shared = mapping.location.index.is_some() && !entity.identity().is_some_and(is_known);
+    let many = mapping.sort.as_ref().map_or(shared, several);
+    let by = match inputs.is_empty() {
+        true => when.to_string().chars().filter(|character| character.is_alphanumeric()).collect(),
+        false => inputs.iter().map(|input| camel(input)).collect::<Vec<_>>().join("And"),
+    };
+    let name = if many { plural(&entity.name) } else { lower_first(&entity.name) };
     let partial = mapping.location.index.is_some_and(|index| index.project != Projection::All);
     Some(Pattern {
-        name: format!("{}{plural}By{}", lower_first(&entity.name), upper_first(&by)),
+        name: format!("{name}By{}", upper_first(&by)),
         inputs,
         targets: vec![Target { entity: entity.name.clone(), many }],
         filter: when.clone(),
         hydrate: partial,
         ..Pattern::default()
     })
-}
-
-fn upper_first(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
-}
-
-fn lower_first(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use crate::item::{Attributes, Value};
 use crate::model::condition::Condition;
-use crate::model::{Entity, Index, Model, Projection, Shard};
+use crate::model::{Entity, Index, IndexKey, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ impl<'m> TableOrIndex<'m> {
             Some(index) => {
                 let index_key = entity.index_key(&index.name)?;
                 let shard = index_key.shard.as_ref().or(entity.shard.as_ref());
-                (&index_key.key, index_key.when.clone(), shard, index_key.count)
+                (&index_key.key, membership(entity, index_key), shard, index_key.count)
             }
         };
         let first = self.index.map_or(1, |index| index.partition_keys).min(key.len());
@@ -120,6 +120,22 @@ impl<'m> TableOrIndex<'m> {
     }
 }
 
+/// The fields of an index key that an item may lack; without one of them, it has no key there.
+pub(crate) fn optional_fields<'m>(
+    entity: &'m Entity,
+    index_key: &'m IndexKey,
+) -> impl Iterator<Item = &'m str> {
+    let optional = |name: &&str| entity.attribute(name).is_some_and(|attribute| attribute.optional);
+    index_key.key.iter().flat_map(Template::fields).filter(optional)
+}
+
+/// The condition that an entry of an index implies: its own, and that an item has the attributes of the key.
+pub(crate) fn membership(entity: &Entity, index_key: &IndexKey) -> Condition {
+    optional_fields(entity, index_key).map(Condition::exists).fold(index_key.when.clone(), |when, exists| {
+        if when.implies(&exists, entity) { when } else { when.and(&exists) }
+    })
+}
+
 impl KeyMapping<'_> {
     /// Returns whether the partition key consists of attributes under their own names.
     pub fn is_semantic(&self, model: &Model) -> bool {
@@ -142,7 +158,7 @@ impl KeyMapping<'_> {
 
     /// Returns whether an item with these attributes meets the condition of a sparse index.
     pub fn includes(&self, attributes: &Attributes) -> bool {
-        self.when.tests.iter().all(|test| test.holds(attributes.get(test.attribute()).map(String::as_str)))
+        self.when.holds(attributes)
     }
 
     /// Returns whether only items that meet a condition are here.
@@ -161,29 +177,44 @@ impl KeyMapping<'_> {
         })
     }
 
+    /// Returns whether a key here holds the value of an attribute, and not only its time bucket or lower case.
+    pub fn holds_whole(&self, attribute: &str) -> bool {
+        self.parts().any(|part| match part {
+            Part::Field { name, format } => name == attribute && format.is_readable(),
+            Part::Text(_) => false,
+        })
+    }
+
+    /// Returns the parts of the partition key and the sort key.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.partition.parts.iter().chain(self.sort.iter().flat_map(|sort| &sort.parts))
+    }
+
     /// Returns the fields of the partition key and the sort key.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.partition.fields().chain(self.sort.iter().flat_map(Template::fields))
     }
 
-    /// Returns the attributes that a read here returns: projected ones, and those that the keys contain.
-    pub fn available(&self) -> BTreeSet<&str> {
-        let whole = |part: &&Part| !matches!(part, Part::Field { format: Format::Bucket(_), .. });
-        let templates = self.entity.key.iter().chain([&self.partition]).chain(self.sort.iter());
-        let mut names: BTreeSet<&str> = BTreeSet::new();
-        for template in templates {
-            names.extend(template.parts.iter().filter(whole).filter_map(|part| match part {
-                Part::Field { name, .. } => {
-                    self.entity.attribute(name).map(|attribute| attribute.name.as_str())
-                }
-                Part::Text(_) => None,
-            }));
+    /// Returns whether items here have an attribute of their own, not only inside a key: filters can test nothing else.
+    pub fn has_attribute(&self, model: &Model, name: &str) -> bool {
+        let Some(index) = self.location.index else { return true };
+        let is_key = index.keys.iter().chain(&model.table.keys).any(|key| key == name);
+        match &index.project {
+            Projection::All => true,
+            Projection::KeysOnly => is_key,
+            Projection::Include(names) => is_key || names.iter().any(|own| own == name),
         }
-        let fixed = self.when.tests.iter().filter(|test| self.when.fixed(test.attribute()).is_some());
+    }
+
+    /// Returns the attributes that a read here returns: projected ones, and those that can be read back from the keys.
+    pub fn available(&self) -> BTreeSet<&str> {
+        let templates = self.entity.key.iter().chain(self.key);
+        let readable = templates.flat_map(|template| template.readable_fields(self.entity));
+        let own = readable.filter_map(|name| self.entity.attribute(name));
+        let mut names: BTreeSet<&str> = own.map(|attribute| attribute.name.as_str()).collect();
+        let fixed = self.when.attributes().into_iter().filter(|name| self.when.fixed(name).is_some());
         names.extend(
-            fixed
-                .filter_map(|test| self.entity.attribute(test.attribute()))
-                .map(|attribute| attribute.name.as_str()),
+            fixed.filter_map(|name| self.entity.attribute(name)).map(|attribute| attribute.name.as_str()),
         );
         let all = || self.entity.attributes.iter().map(|attribute| attribute.name.as_str());
         match self.location.index.map(|index| &index.project) {
@@ -194,21 +225,5 @@ impl KeyMapping<'_> {
             }
         }
         names
-    }
-
-    /// Returns the size of an item here.
-    pub fn bytes(&self) -> u64 {
-        let whole = self.entity.bytes();
-        let of = |name: &str| {
-            self.entity.attribute(name).map_or(0, |a| name.len() as u64 + a.kind.typical_bytes())
-        };
-        let keys = || -> u64 { (self.entity.key.len() as u64 + 2) * 34 };
-        match self.location.index.map(|index| &index.project) {
-            None | Some(Projection::All) => whole,
-            Some(Projection::KeysOnly) => keys().min(whole),
-            Some(Projection::Include(names)) => {
-                (keys() + names.iter().map(|name| of(name)).sum::<u64>()).min(whole)
-            }
-        }
     }
 }

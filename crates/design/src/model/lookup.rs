@@ -11,10 +11,14 @@ use std::sync::OnceLock;
 pub struct Lookup {
     /// Entities by name.
     entities: HashMap<String, usize>,
+    /// Entities by name in lower case.
+    folded: HashMap<String, usize>,
     /// Entities by the attribute that identifies them.
     owners: HashMap<String, usize>,
     /// The first attribute of a name: entity and attribute.
     attributes: HashMap<String, (usize, usize)>,
+    /// Entities by the attributes that they have.
+    holders: HashMap<String, Vec<usize>>,
     /// Copies by their originals.
     copies: HashMap<String, Vec<usize>>,
     /// Which key attributes hold numbers, by the name of the table or index.
@@ -27,8 +31,10 @@ impl Lookup {
     pub fn new(model: &Model) -> Lookup {
         let mut lookup = Lookup {
             entities: HashMap::new(),
+            folded: HashMap::new(),
             owners: HashMap::new(),
             attributes: HashMap::new(),
+            holders: HashMap::new(),
             copies: HashMap::new(),
             numbers: HashMap::new(),
             prefixes: HashMap::new(),
@@ -47,6 +53,7 @@ impl Lookup {
     /// Among several of one name, the first is found.
     fn add(&mut self, number: usize, entity: &Entity) {
         self.entities.entry(entity.name.clone()).or_insert(number);
+        self.folded.entry(entity.name.to_lowercase()).or_insert(number);
         if let Some(original) = &entity.copies {
             self.copies.entry(original.clone()).or_default().push(number);
         } else if let Some(id) = entity.identity() {
@@ -54,6 +61,7 @@ impl Lookup {
         }
         for (position, attribute) in entity.attributes.iter().enumerate() {
             self.attributes.entry(attribute.name.clone()).or_insert((number, position));
+            self.holders.entry(attribute.name.clone()).or_default().push(number);
         }
         for (attribute, prefix) in entity.key.iter().flat_map(prefixes) {
             self.prefixes.entry(attribute.to_owned()).or_insert_with(|| prefix.to_owned());
@@ -64,6 +72,10 @@ impl Lookup {
         self.entities.get(name).and_then(|number| model.entities.get(*number))
     }
 
+    pub fn entity_in_any_case<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Entity> {
+        self.folded.get(&name.to_lowercase()).and_then(|number| model.entities.get(*number))
+    }
+
     pub fn owner_of<'m>(&self, model: &'m Model, attribute: &str) -> Option<&'m Entity> {
         self.owners.get(attribute).and_then(|number| model.entities.get(*number))
     }
@@ -71,6 +83,15 @@ impl Lookup {
     pub fn attribute<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Attribute> {
         let (number, position) = self.attributes.get(name)?;
         model.entities.get(*number)?.attributes.get(*position)
+    }
+
+    pub fn holders_of<'m>(
+        &'m self,
+        model: &'m Model,
+        attribute: &str,
+    ) -> impl Iterator<Item = &'m Entity> + use<'m> {
+        let holders = self.holders.get(attribute).into_iter().flatten();
+        holders.filter_map(|number| model.entities.get(*number))
     }
 
     pub fn copies_of<'m>(

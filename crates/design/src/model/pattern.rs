@@ -1,7 +1,12 @@
 //! Access patterns of a model.
 
+use super::Model;
 use super::condition::Condition;
+use super::key_condition::KeyClause;
+use super::traffic::Importance;
+use super::value_type::ValueType;
 use crate::source::Span;
+use crate::template::FieldTypes;
 
 /// An access pattern: a query that the application makes.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +19,8 @@ pub struct Pattern {
     pub inputs: Vec<String>,
     /// The entities that it returns.
     pub targets: Vec<Target>,
+    /// The relationships that lead from the inputs to the entities, in order.
+    pub via: Vec<Via>,
     /// The required order.
     pub order: Option<Order>,
     /// The attribute that the caller bounds.
@@ -24,6 +31,12 @@ pub struct Pattern {
     pub filter: Condition,
     /// Requests per second.
     pub rps: Option<f64>,
+    /// Requests per second in a year.
+    pub rps_in_a_year: Option<f64>,
+    /// The peak of the requests, as a multiple of their mean.
+    pub peak: Option<f64>,
+    /// How much the pattern matters.
+    pub importance: Importance,
     /// Whether reads must be strongly consistent.
     pub strong: bool,
     /// Whether attributes that an index lacks may be read from the table in a second request.
@@ -45,6 +58,15 @@ pub struct Target {
     pub entity: String,
     /// Whether the pattern returns a list rather than a single item.
     pub many: bool,
+}
+
+/// An entity that is read on the way, usually a relationship: its items lead to the next entity.
+#[derive(Clone, Debug)]
+pub struct Via {
+    /// The name of the entity.
+    pub entity: String,
+    /// Attributes of the next entity, each with the attribute of this one that holds its value.
+    pub matches: Vec<(String, String)>,
 }
 
 /// The order of a pattern's result.
@@ -78,6 +100,8 @@ pub struct Request {
     pub scan: bool,
     /// The key condition: `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
     pub condition: String,
+    /// The comparisons of the key condition.
+    pub clauses: Vec<KeyClause>,
     /// The filter applied after the read.
     pub filter: Condition,
     /// Where the request is declared.
@@ -85,9 +109,21 @@ pub struct Request {
 }
 
 impl Pattern {
+    /// Returns whether it may take several requests and cost more.
+    pub fn is_rare(&self) -> bool {
+        self.importance == Importance::Rare
+    }
+
     /// Returns the subject of findings about it: `pattern.orderById`.
     pub fn subject(&self) -> String {
         format!("pattern.{}", self.name)
+    }
+
+    /// Returns its condition, together with the existence of what the caller knows and bounds.
+    pub fn condition(&self) -> Condition {
+        let range = self.range.iter().map(|range| &range.by);
+        let given = self.inputs.iter().chain(range).map(|name| Condition::exists(name));
+        self.filter.and(&Condition::All(given.collect()))
     }
 
     /// Returns the target if there is exactly one.
@@ -98,8 +134,30 @@ impl Pattern {
         }
     }
 
+    /// Gives the values of its conditions the types of the attributes that they are compared with.
+    pub(crate) fn type_conditions(&mut self, model: &Model) {
+        let types = TargetTypes { model, targets: &self.targets };
+        self.filter = self.filter.typed(&types);
+        if let Some(request) = &mut self.request {
+            request.filter = request.filter.typed(&types);
+        }
+    }
+
     /// Returns whether the caller knows the value of an attribute, as an input or from the condition.
     pub fn is_fixed(&self, attribute: &str) -> bool {
         self.inputs.iter().any(|input| input == attribute) || self.filter.fixed(attribute).is_some()
+    }
+}
+
+/// The types of the attributes of a pattern's targets.
+pub(crate) struct TargetTypes<'a> {
+    pub model: &'a Model,
+    pub targets: &'a [Target],
+}
+
+impl FieldTypes for TargetTypes<'_> {
+    fn type_of(&self, field: &str) -> Option<&ValueType> {
+        let mut entities = self.targets.iter().filter_map(|target| self.model.entity(&target.entity));
+        entities.find_map(|entity| entity.attribute(field)).map(|attribute| &attribute.kind)
     }
 }

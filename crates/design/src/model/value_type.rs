@@ -97,6 +97,22 @@ impl ValueType {
         matches!(self, ValueType::Int | ValueType::Decimal)
     }
 
+    /// Returns whether values are strings.
+    pub fn is_text(&self) -> bool {
+        self.is_scalar() && !self.is_number() && *self != ValueType::Bool
+    }
+
+    /// Returns the type in words: `a number`.
+    pub fn described(&self) -> String {
+        match self {
+            ValueType::Choice(choices) => format!("one of {}", choices.join(", ")),
+            ValueType::Int => "a whole number".to_owned(),
+            ValueType::Decimal => "a number".to_owned(),
+            ValueType::Id | ValueType::String => "a string".to_owned(),
+            other => format!("a {}", other.print()),
+        }
+    }
+
     /// Returns whether values are times or dates.
     pub fn is_time(&self) -> bool {
         matches!(self, ValueType::Timestamp | ValueType::Date)
@@ -114,7 +130,18 @@ impl ValueType {
 
     /// Returns whether all values have the same length, so that none is a prefix of another.
     pub fn has_fixed_width(&self) -> bool {
-        self.is_globally_unique() || matches!(self, ValueType::Date)
+        self.fixed_width().is_some()
+    }
+
+    /// Returns the number of characters of all values, if they have the same.
+    pub fn fixed_width(&self) -> Option<usize> {
+        match self {
+            ValueType::Ulid => Some(26),
+            ValueType::Uuid => Some(36),
+            ValueType::Ksuid => Some(27),
+            ValueType::Date => Some(10),
+            _ => None,
+        }
     }
 
     /// Returns whether values sort as their text does.
@@ -135,8 +162,13 @@ impl ValueType {
     /// Returns whether the text of a value can contain `character`.
     pub fn may_contain(&self, character: char) -> bool {
         match self {
-            ValueType::String | ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => true,
-            ValueType::Id => character != '#',
+            // What an identifier does not contain, the delimiter, is the model's.
+            ValueType::String
+            | ValueType::Id
+            | ValueType::Binary
+            | ValueType::List
+            | ValueType::Map
+            | ValueType::Set => true,
             ValueType::Int => character.is_ascii_digit() || character == '-',
             ValueType::Decimal => {
                 character.is_ascii_digit() || matches!(character, '-' | '.' | 'e' | 'E' | '+')

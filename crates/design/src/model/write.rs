@@ -1,9 +1,11 @@
 //! Declared writes of a model.
 
+use super::expression::{Aliases, ConditionExpression, UpdateExpression};
 use crate::source::Span;
+use std::fmt;
 
 /// A write that the application makes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Write {
     /// The name of the write.
     pub name: String,
@@ -11,8 +13,16 @@ pub struct Write {
     pub actions: Vec<Action>,
     /// Whether the actions form one transaction.
     pub transact: bool,
+    /// Whether the actions are sent as a BatchWriteItem.
+    pub batch: bool,
+    /// The markers of unique values that it writes, if the model lists them; otherwise they follow from the actions.
+    pub markers: Vec<MarkerAction>,
     /// Writes per second.
     pub rps: Option<f64>,
+    /// Writes per second in a year.
+    pub rps_in_a_year: Option<f64>,
+    /// The peak of the writes, as a multiple of their mean.
+    pub peak: Option<f64>,
     /// Where the write is declared.
     pub span: Span,
 }
@@ -39,8 +49,27 @@ pub struct Action {
     pub entity: String,
     /// Whether it writes as many items as are expected per parent.
     pub many: bool,
-    /// The attributes that an update sets.
+    /// The attributes of the entity that an update changes.
     pub set: Vec<String>,
+    /// The update expression that the application sends.
+    pub expression: Option<UpdateExpression>,
+    /// The condition expression that the application sends.
+    pub condition: Option<ConditionExpression>,
+    /// What the aliases of both stand for, if not for the attribute of the same name.
+    pub names: Aliases,
+    /// Example values of their placeholders.
+    pub values: Aliases,
+}
+
+/// The creation or deletion of the item that keeps values unique.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkerAction {
+    /// Whether the marker is created; otherwise it is deleted.
+    pub creates: bool,
+    /// The name of the entity.
+    pub entity: String,
+    /// The attributes that are unique together.
+    pub unique: Vec<String>,
 }
 
 impl Verb {
@@ -57,6 +86,30 @@ impl Verb {
     /// Parses the word for it in a model.
     pub fn parse(text: &str) -> Option<Verb> {
         [Verb::Create, Verb::Put, Verb::Update, Verb::Delete].into_iter().find(|verb| verb.name() == text)
+    }
+}
+
+impl Action {
+    /// Creates an action on one item that sets nothing.
+    pub fn new(verb: Verb, entity: &str) -> Action {
+        Action {
+            verb,
+            entity: entity.to_owned(),
+            many: false,
+            set: Vec::new(),
+            expression: None,
+            condition: None,
+            names: Aliases::new(),
+            values: Aliases::new(),
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let many = if self.many { "*" } else { "" };
+        write!(out, "{} {}{many}", self.verb.name(), self.entity)?;
+        if self.set.is_empty() { Ok(()) } else { write!(out, " set {}", self.set.join(", ")) }
     }
 }
 

@@ -1,11 +1,14 @@
 //! Turns accesses into requests: the operation, the limit, the amount read, and what must be read from the table afterwards.
 
 use super::access::Access;
+use super::afterwards::Afterwards;
+use super::amount::Amount;
+use super::follow::batches;
 use super::{Obstacle, Operation, Planner, SortCondition, Step};
-use crate::capacity::estimate::{self, ItemCount};
+use crate::capacity::size;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Target;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Planner<'_, 'm> {
     /// Turns accesses to one partition into requests.
@@ -24,13 +27,22 @@ impl<'m> Planner<'_, 'm> {
             Operation::Query
         };
         let extras = match &sort {
-            SortCondition::Equals(_) => Vec::new(),
+            // Only in the table does a key belong to one item.
+            SortCondition::Equals(_) if location.index.is_none() => Vec::new(),
             sort => self.other_types(location, accesses, sort),
         };
-        let limit = self.limit(accesses, exact || !extras.is_empty());
+        let late: BTreeSet<String> = accesses
+            .iter()
+            .flat_map(|(_, access)| access.unfiltered.iter().map(|test| test.text.clone()))
+            .collect();
         let filters: BTreeSet<String> =
             accesses.iter().flat_map(|(_, access)| access.filter.iter().cloned()).collect();
-        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filters.is_empty()));
+        // `Limit` counts what is read, whatever is dropped afterwards.
+        let is_sifted = !(filters.is_empty() && late.is_empty() && extras.is_empty());
+        let wanted = self.limit(accesses, exact).filter(|_| late.is_empty());
+        let limit = wanted.filter(|_| !is_sifted);
+        let Amount { items, bytes, bytes_of_targets, max_bytes, found } =
+            self.amount(accesses, &extras, is_sifted);
         let step = Step {
             operation,
             location,
@@ -40,49 +52,38 @@ impl<'m> Planner<'_, 'm> {
             forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
             limit,
             fan_out: first.fan_out,
+            fan_out_basis: first.fan_out_basis,
+            alternatives: first.alternatives.clone(),
             filter: filters.into_iter().collect(),
             extras,
             strong: self.pattern.strong,
             items,
             bytes,
+            bytes_of_targets,
             max_bytes,
+            found,
+            follow: None,
+            afterwards: Vec::new(),
         };
+        let step = Step { afterwards: self.afterwards(&step, wanted, first.in_turn), ..step };
         let hydration = self.hydration(accesses, &step)?;
-        Ok(std::iter::once(step).chain(hydration).collect())
+        let mut steps: Vec<Step<'m>> = std::iter::once(step).chain(hydration).collect();
+        if let Some(last) = steps.last_mut().filter(|_| !late.is_empty()) {
+            last.afterwards.push(Afterwards::Drop(late.into_iter().collect()));
+            last.afterwards.extend(self.pattern.limit.map(Afterwards::Keep));
+        }
+        Ok(steps)
     }
 
     /// The declared limit, raised by the single items that are read with a list. Without one, single items need no more than their number,
-    /// unless the request is exact or also returns others.
-    fn limit(&self, accesses: &[(&Target, Access<'m>)], is_unlimited: bool) -> Option<u64> {
+    /// unless the request is exact.
+    fn limit(&self, accesses: &[(&Target, Access<'m>)], is_exact: bool) -> Option<u64> {
         let single_items = accesses.iter().filter(|(target, _)| !target.many).count();
         match self.pattern.limit {
             Some(limit) if accesses.len() > 1 => Some(limit + single_items as u64),
             Some(limit) => Some(limit),
-            None => (single_items == accesses.len() && !is_unlimited).then_some(single_items as u64),
+            None => (single_items == accesses.len() && !is_exact).then_some(single_items as u64),
         }
-    }
-
-    /// The items, the average bytes and the maximum bytes that a read returns.
-    fn amount(&self, accesses: &[(&Target, Access<'m>)], limit: Option<u64>) -> (ItemCount, f64, f64) {
-        let mut total = ItemCount { average: 0.0, max: 0.0, known: true };
-        let (mut bytes, mut max_bytes) = (0.0, 0.0);
-        for (target, access) in accesses {
-            let mut amount = estimate::items_at(self.model, &access.mapping, &access.fixed);
-            if !target.many && access.filter.is_empty() {
-                amount = ItemCount { average: 1.0, max: 1.0, known: true };
-            }
-            if let Some(limit) = limit {
-                amount.average = amount.average.min(limit as f64);
-                amount.max = amount.max.min(limit as f64);
-            }
-            total.average += amount.average;
-            total.max += amount.max;
-            total.known &= amount.known;
-            let each = access.mapping.bytes() as f64;
-            bytes += amount.average * each;
-            max_bytes += amount.max * each;
-        }
-        (total, bytes, max_bytes)
     }
 
     /// A second read from the table for attributes that the index lacks.
@@ -101,7 +102,10 @@ impl<'m> Planner<'_, 'm> {
             } else {
                 all.filter(|name| self.pattern.fields.iter().any(|field| field == name)).collect()
             };
-            missing.extend(wanted.into_iter().filter(|name| !available.contains(name)).map(str::to_owned));
+            let tested = access.unfiltered.iter().flat_map(|test| test.attributes.iter().map(String::as_str));
+            let tested = tested.filter(|name| entity.attribute(name).is_some());
+            let lacking = wanted.into_iter().chain(tested).filter(|name| !available.contains(name));
+            missing.extend(lacking.map(str::to_owned));
         }
         if missing.is_empty() {
             return Ok(None);
@@ -111,19 +115,26 @@ impl<'m> Planner<'_, 'm> {
         }
         let entity = accesses[0].1.mapping.entity;
         let key = |position: usize| entity.key.get(position).cloned();
-        let whole = entity.bytes() as f64;
-        let one = step.items.max <= 1.0;
+        let whole = size::item(self.model, entity).value;
+        let found = step.found;
+        let one = found.max <= 1.0;
+        let bytes = found.average * whole;
         Ok(Some(Step {
             operation: if one { Operation::Get } else { Operation::BatchGet },
             location: TableOrIndex { index: None },
             partition: key(0).unwrap_or_default(),
             sort: key(1).map_or(SortCondition::Any, SortCondition::Equals),
             limit: None,
-            fan_out: (step.items.average / 100.0).ceil().max(1.0) as u64,
+            fan_out: batches(found.average, bytes),
+            fan_out_basis: found.basis,
+            items: found,
             filter: Vec::new(),
             extras: Vec::new(),
-            bytes: step.items.average * whole,
+            alternatives: BTreeMap::new(),
+            bytes,
+            bytes_of_targets: vec![bytes],
             max_bytes: 0.0,
+            afterwards: self.arranged(step),
             ..step.clone()
         }))
     }

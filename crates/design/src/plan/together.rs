@@ -1,50 +1,95 @@
 //! Several entities by one request: one partition, one range of the sort key, and nothing else in it.
 
 use super::access::Access;
-use super::{Planner, SortCondition, SplitReason, Step};
+use super::bounds::LAST;
+use super::{Planner, SortCondition, Step};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED};
+use crate::model::limits::{Precision, Zone};
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Target};
-use crate::template::Template;
+use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// Why several entities are not read by one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitReason {
+    /// They are not stored together.
+    Separate,
+    /// A common prefix would also match longer values.
+    AmbiguousPrefix(String),
+    /// Items of these entities sort between them.
+    OthersBetween(Vec<String>),
+    /// A list is narrowed within its sort key, and a request for all of them would not be.
+    Narrowed {
+        /// The entity of the list.
+        entity: String,
+        /// The part of its key, or the attribute that bounds it.
+        by: String,
+    },
+    /// A filter that one of them needs would drop the items of another.
+    Filtered {
+        /// The entity whose items would be dropped.
+        entity: String,
+        /// The test.
+        test: String,
+    },
+    /// The single item sorts at the end that a limited read does not reach.
+    OppositeEnd {
+        /// The entity of the single item.
+        single: String,
+        /// The entity of the list.
+        many: String,
+    },
+}
 
 impl<'m> Planner<'_, 'm> {
     /// Reads all entities by one request, or returns why that is impossible.
     pub(super) fn together(&self, location: TableOrIndex<'m>) -> Result<Vec<Step<'m>>, Option<SplitReason>> {
         let mut accesses = Vec::new();
         for target in &self.pattern.targets {
-            let access = self.access(location, self.entity(target)).map_err(|_| None)?;
+            let entity = self.entity(target);
+            self.answerable(target, entity).map_err(|_| None)?;
+            let access = self.access(location, entity).map_err(|_| None)?;
             accesses.push((target, access));
         }
         let first = &accesses[0].1;
-        let agree =
-            |access: &Access<'m>| access.partition == first.partition && access.fan_out == first.fan_out;
+        let agree = |access: &Access<'m>| {
+            access.partition == first.partition
+                && access.fan_out == first.fan_out
+                && access.alternatives == first.alternatives
+        };
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
         }
+        one_filter(&accesses).map_err(Some)?;
         self.reads_from_right_end(&accesses).map_err(Some)?;
         let cover = self.cover(location, &accesses).map_err(Some)?;
         self.steps(&accesses, Some(cover)).map_err(|_| None)
     }
 
-    /// Several lists in one order need the attribute of the order after one common prefix.
+    /// Several lists in one order need the attribute of the order after one common prefix, written in one way.
     fn one_order(&self, accesses: &[(&Target, Access<'m>)]) -> bool {
         if self.pattern.order.is_none() {
             return true;
         }
-        let mut prefixes =
-            accesses.iter().filter(|(target, _)| target.many).map(|(_, access)| &access.prefix);
-        let first = prefixes.next();
-        prefixes.all(|prefix| Some(prefix) == first)
+        let lists = accesses.iter().filter(|(target, _)| target.many);
+        let mut orders = lists.map(|(_, access)| (&access.prefix, access.next_values()));
+        let first = orders.next();
+        orders.all(|order| Some(order) == first)
     }
 
     /// With a limit, single items must sort at the end from which the list is read.
     fn reads_from_right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), SplitReason> {
-        let (Some(_), Some(order)) = (self.pattern.limit, &self.pattern.order) else { return Ok(()) };
-        let collections: Vec<_> = accesses.iter().filter(|(target, _)| target.many).collect();
+        if self.pattern.limit.is_none() {
+            return Ok(());
+        }
+        let is_descending = self.pattern.order.as_ref().is_some_and(|order| order.descending);
+        let first = if is_descending { Ordering::Greater } else { Ordering::Less };
         for (single, access) in accesses.iter().filter(|(target, _)| !target.many) {
-            for (many, other) in &collections {
-                let after = access.prefix.prefix() > other.prefix.prefix();
-                if after != order.descending {
+            for (many, other) in accesses.iter().filter(|(target, _)| target.many) {
+                if access.sorts_beside(other) != Some(first) {
                     return Err(SplitReason::OppositeEnd {
                         single: single.entity.clone(),
                         many: many.entity.clone(),
@@ -61,42 +106,68 @@ impl<'m> Planner<'_, 'm> {
         location: TableOrIndex<'m>,
         accesses: &[(&Target, Access<'m>)],
     ) -> Result<SortCondition, SplitReason> {
+        if accesses.iter().any(|(_, access)| matches!(access.sort, SortCondition::Between { .. })) {
+            return self.bounded(location, accesses);
+        }
         let mut common = accesses[0].1.prefix.clone();
         for (_, access) in &accesses[1..] {
             common = common.common_prefix(&access.prefix);
         }
-        let keeps_inputs = |kept: &Template| {
-            accesses.iter().all(|(_, access)| {
-                access.prefix.fields().all(|field| kept.has_field(field) || access.partition.has_field(field))
-            })
-        };
         let prefix = if common.parts.is_empty() {
             SortCondition::Any
         } else {
             SortCondition::BeginsWith(common.clone())
         };
-        if !keeps_inputs(&common) {
-            return Err(SplitReason::Separate);
-        }
         if common.ends_in_variable_field(accesses[0].1.mapping.entity) {
             return Err(SplitReason::AmbiguousPrefix(common.to_string()));
+        }
+        // Without this part of its key, the request would return items that the pattern does not ask for.
+        let is_widened = |access: &Access<'m>| !common.starts_with(&access.narrowing);
+        if let Some((target, access)) = accesses.iter().find(|(_, access)| is_widened(access)) {
+            let by = access.narrowing.to_string();
+            return Err(SplitReason::Narrowed { entity: target.entity.clone(), by });
         }
         let mut other_types = self.other_types(location, accesses, &prefix);
         if other_types.is_empty() {
             return Ok(prefix);
         }
-        if common.fields().next().is_none() {
-            let texts = || accesses.iter().map(|(_, access)| access.prefix.prefix());
-            let (from, to) = (texts().min().unwrap_or_default(), texts().max().unwrap_or_default());
-            if !from.is_empty() {
-                let span = SortCondition::Range { from: from.to_owned(), to: format!("{to}\u{10FFFF}") };
-                other_types = self.other_types(location, accesses, &span);
-                if other_types.is_empty() {
-                    return Ok(span);
-                }
+        // A range compares one attribute.
+        let has_one_sort_key = location.halves(self.model).1.len() == 1;
+        if let Some(span) = span(accesses).filter(|_| common.is_constant() && has_one_sort_key) {
+            other_types = self.other_types(location, accesses, &span);
+            if other_types.is_empty() {
+                return Ok(span);
             }
         }
         Err(SplitReason::OthersBetween(other_types.iter().map(|entity| entity.name.clone()).collect()))
+    }
+
+    /// The range that bounds all wanted entities in one way and covers no other.
+    fn bounded(
+        &self,
+        location: TableOrIndex<'m>,
+        accesses: &[(&Target, Access<'m>)],
+    ) -> Result<SortCondition, SplitReason> {
+        let first = &accesses[0].1;
+        let is_same = |access: &Access<'m>| {
+            access.sort == first.sort
+                && access.next_values() == first.next_values()
+                && access.bounded_parts() == first.bounded_parts()
+        };
+        let bound = |access: &Access<'m>| match &access.sort {
+            SortCondition::Between { by, .. } => Some(by.clone()),
+            _ => None,
+        };
+        if !accesses.iter().all(|(_, access)| is_same(access)) {
+            let ranged = accesses.iter().find_map(|(target, access)| Some((target, bound(access)?)));
+            let (entity, by) = ranged.map(|(target, by)| (target.entity.clone(), by)).unwrap_or_default();
+            return Err(SplitReason::Narrowed { entity, by });
+        }
+        let others = self.other_types(location, accesses, &first.sort);
+        if others.is_empty() {
+            return Ok(first.sort.clone());
+        }
+        Err(SplitReason::OthersBetween(others.iter().map(|entity| entity.name.clone()).collect()))
     }
 
     /// Other entities that a condition would return as well, or some of them if they are many.
@@ -113,4 +184,83 @@ impl<'m> Planner<'_, 'm> {
             self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(&mapping.entity.name));
         others.into_iter().map(|mapping| mapping.entity).collect()
     }
+}
+
+/// The values after the known start of a sort key, as keys hold them: two that are equal sort in one order.
+#[derive(PartialEq, Eq)]
+struct NextValues<'a> {
+    kind: Option<&'a ValueType>,
+    format: Format,
+    time: Option<(Option<Precision>, Zone)>,
+    /// What follows values of different lengths.
+    delimiter: Option<char>,
+}
+
+impl Access<'_> {
+    /// The parts of the sort key after its known start.
+    fn rest(&self) -> &[Part] {
+        self.sort_key.parts.get(self.prefix.parts.len()..).unwrap_or_default()
+    }
+
+    /// The values that follow the known start of the sort key; `None` if nothing follows.
+    fn next_values(&self) -> Option<NextValues<'_>> {
+        let [Part::Field { name, format }, after @ ..] = self.rest() else { return None };
+        let attribute = self.mapping.entity.attribute(name);
+        let kind = attribute.map(|attribute| &attribute.kind);
+        let time = attribute.filter(|attribute| attribute.kind.is_time());
+        let is_fixed =
+            format.length().is_some() || kind.is_some_and(|kind| kind.has_fixed_width() || kind.is_time());
+        let delimiter = match after.first() {
+            Some(Part::Text(text)) => text.chars().next(),
+            _ => None,
+        };
+        Some(NextValues {
+            kind,
+            format: *format,
+            time: time.map(|attribute| (attribute.limits.precision, attribute.limits.zone)),
+            delimiter: delimiter.filter(|_| !is_fixed),
+        })
+    }
+
+    /// The parts of the sort key that hold the attribute of the range.
+    fn bounded_parts(&self) -> &[Part] {
+        let SortCondition::Between { by, .. } = &self.sort else { return &[] };
+        let is_other = |part: &Part| matches!(part, Part::Field { name, .. } if name != by);
+        let rest = self.rest();
+        let own = &rest[..rest.iter().position(is_other).unwrap_or(rest.len())];
+        let last = own.iter().rposition(|part| matches!(part, Part::Field { .. }));
+        &own[..last.map_or(0, |last| last + 1)]
+    }
+
+    /// How all items sort relative to all items of another access; `None` if that depends on their values.
+    fn sorts_beside(&self, other: &Access<'_>) -> Option<Ordering> {
+        let is_same = |name: &str| self.prefix.has_field(name) && other.prefix.has_field(name);
+        self.sort_key.order(self.mapping.entity, &other.sort_key, other.mapping.entity, is_same)
+    }
+}
+
+/// The range from the first to the last text that sort keys of these entities can start with, if all start with text of one attribute.
+fn span(accesses: &[(&Target, Access<'_>)]) -> Option<SortCondition> {
+    let texts = || accesses.iter().map(|(_, access)| access.prefix.prefix());
+    if texts().any(|text| text.is_empty() || text.contains(ATTRIBUTE_SEPARATOR)) {
+        return None;
+    }
+    // What starts with `ORDER#` can sort behind all that starts with `ORDER#ITEM#`.
+    let to = texts().map(|text| format!("{text}{LAST}")).max()?;
+    Some(SortCondition::Range { from: texts().min()?.to_owned(), to })
+}
+
+/// A filter tests every item, so that one which lacks the attribute is dropped: all entities must have the same tests.
+fn one_filter(accesses: &[(&Target, Access<'_>)]) -> Result<(), SplitReason> {
+    let tests = |access: &Access<'_>| -> BTreeSet<String> {
+        let late = access.unfiltered.iter().map(|test| test.text.clone());
+        access.filter.iter().cloned().chain(late).collect()
+    };
+    let all: BTreeSet<String> = accesses.iter().flat_map(|(_, access)| tests(access)).collect();
+    for (target, access) in accesses {
+        if let Some(test) = all.difference(&tests(access)).next() {
+            return Err(SplitReason::Filtered { entity: target.entity.clone(), test: test.clone() });
+        }
+    }
+    Ok(())
 }

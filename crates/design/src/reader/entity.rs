@@ -3,9 +3,26 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::closest;
+use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
+
+/// What an attribute may declare.
+const ATTRIBUTE_FIELDS: [&str; 12] = [
+    "type",
+    "values",
+    "top",
+    "optional",
+    "min",
+    "max",
+    "precision",
+    "zone",
+    "was",
+    "default",
+    "computed",
+    "about",
+];
 
 impl Reader {
     pub(super) fn entity(&mut self, name: String, section: &Section<'_>, model: &Model) -> Entity {
@@ -15,10 +32,13 @@ impl Reader {
             "index",
             "shard",
             "type",
+            "was",
             "unique",
             "lock",
             "versions",
             "copies",
+            "latest",
+            "aggregates",
             "edge",
             "identity",
             "ttl",
@@ -28,14 +48,17 @@ impl Reader {
         self.only(section, &known);
         let mut entity = Entity {
             type_value: self.text(section, "type").unwrap_or_else(|| name.clone()),
+            was: self.predecessors(section),
             name,
             attributes: self.attributes(section),
             key: self.templates(section, "key"),
             shard: self.shard(section),
-            unique: self.texts(section, "unique"),
+            unique: self.unique(section),
             lock: self.text(section, "lock"),
             versions: self.text(section, "versions"),
             copies: self.text(section, "copies"),
+            latest: self.flag(section, "latest"),
+            aggregates: self.aggregates(section),
             edge: self.texts(section, "edge"),
             identity: self.texts(section, "identity"),
             ttl: self.text(section, "ttl").or_else(|| model.table.ttl.clone()),
@@ -101,7 +124,7 @@ impl Reader {
                 );
             }
         }
-        let when = self.condition(section, "when");
+        let when = self.condition(section, "when").typed(entity);
         IndexKey {
             index: index.to_owned(),
             key,
@@ -120,7 +143,7 @@ impl Reader {
                 None => (self.text(&inner, name), None),
                 Some(_) => {
                     let Some(details) = self.inner(&inner, name) else { continue };
-                    self.only(&details, &["type", "values", "top", "optional", "about"]);
+                    self.only(&details, &ATTRIBUTE_FIELDS);
                     (self.text(&details, "type"), Some(details))
                 }
             };
@@ -137,6 +160,8 @@ impl Reader {
                 attribute.values = self.whole(&details, "values");
                 attribute.top = self.number(&details, "top").map(|top| top.min(1.0));
                 attribute.optional |= self.flag(&details, "optional");
+                attribute.limits = self.limits(&details, &attribute.kind);
+                attribute.origin = self.origin(&details, &attribute);
             }
             attributes.push(attribute);
         }
@@ -145,14 +170,29 @@ impl Reader {
 
     fn shard(&mut self, section: &Section<'_>) -> Option<Shard> {
         let inner = self.inner(section, "shard")?;
-        self.only(&inner, &["by", "count"]);
+        self.only(&inner, &["by", "hash", "count"]);
         let count = self.whole(&inner, "count").unwrap_or(1);
-        Some(Shard { by: self.text(&inner, "by").filter(|by| by != "random"), count })
+        let hash = self.choice(&inner, "hash", &ShardHash::NAMES).and_then(|name| ShardHash::parse(&name));
+        let by = self.text(&inner, "by").filter(|by| by != "random");
+        Some(Shard { by, hash: hash.unwrap_or_default(), count })
     }
 
     fn expect(&mut self, section: &Section<'_>) -> Expectations {
         let Some(inner) = self.inner(section, "expect") else { return Expectations::default() };
-        self.only(&inner, &["count", "per", "average", "max", "bytes", "max_bytes"]);
+        let known = [
+            "count",
+            "per",
+            "average",
+            "max",
+            "bytes",
+            "max_bytes",
+            "count_in_a_year",
+            "average_in_a_year",
+            "max_in_a_year",
+            "bytes_in_a_year",
+            "max_bytes_in_a_year",
+        ];
+        self.only(&inner, &known);
         let expect = Expectations {
             count: self.whole(&inner, "count"),
             per: self.text(&inner, "per"),
@@ -160,7 +200,9 @@ impl Reader {
             max: self.whole(&inner, "max"),
             bytes: self.whole(&inner, "bytes"),
             max_bytes: self.whole(&inner, "max_bytes"),
+            in_a_year: self.in_a_year(&inner),
         };
+        self.sensible(&inner, &expect);
         if expect.per.is_none() && expect.average.is_some() {
             let message = "`average` needs `per`: the parent entity that the average refers to".to_owned();
             self.fail(
@@ -204,5 +246,5 @@ fn implicit_key(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
     if let Some(position) = model.table.keys.iter().position(|candidate| candidate == key) {
         return entity.key.get(position).cloned();
     }
-    entity.attribute(key).filter(|attribute| !attribute.optional).map(|_| Template::field(key))
+    entity.attribute(key).map(|_| Template::field(key))
 }

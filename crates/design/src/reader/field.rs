@@ -1,11 +1,16 @@
 //! Fields of a TOML table: read as the expected type, or reported with position and remedy.
 
-use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader};
+use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader, strings};
 use crate::finding::{Finding, Severity, closest};
 use crate::model::condition::Condition;
+use crate::model::key_condition::{self, KeyClause};
 use crate::source::Span;
 use crate::template::Template;
 use toml_edit::{Item, TableLike};
+
+/// What conditions can say.
+const CONDITION_HELP: &str =
+    "for example status in ('PENDING', 'PAID') and not exists(refund) or total >= 100";
 
 /// Names that other tools use for a field, and its name here.
 const SYNONYMS: [(&str, &str); 24] = [
@@ -195,11 +200,47 @@ impl Reader {
 
     pub(super) fn condition(&mut self, section: &Section<'_>, key: &str) -> Condition {
         let Some(text) = self.text(section, key) else { return Condition::default() };
-        Condition::parse(&text).unwrap_or_else(|message| {
-            let span = section.span_of(key);
-            self.fail("P005", section, &span, message, "several parts are joined by `and`");
+        let places = strings::Places::new(&self.text, section.span_of(key));
+        match Condition::parse(&text) {
+            Ok(condition) => condition.placed(&|inside| places.of(inside)),
+            Err(error) => {
+                self.fail("P005", section, &places.of(&error.at), error.message, CONDITION_HELP);
+                Condition::default()
+            }
+        }
+    }
+
+    /// Parses a condition with which the value of a key ends.
+    pub(super) fn last_condition(&mut self, section: &Section<'_>, key: &str, text: &str) -> Condition {
+        let value = section.get(key).and_then(Item::as_str).map_or(0, str::len);
+        let start = value.saturating_sub(text.len());
+        let places = strings::Places::new(&self.text, section.span_of(key));
+        Condition::parse(text).unwrap_or_else(|error| {
+            let at = places.of(&(error.at.start + start..error.at.end + start));
+            self.fail("P005", section, &at, error.message, CONDITION_HELP);
             Condition::default()
         })
+    }
+
+    /// Reads the key condition of a request.
+    pub(super) fn key_condition(&mut self, section: &Section<'_>) -> Vec<KeyClause> {
+        let Some(text) = section.get("condition").and_then(Item::as_str) else { return Vec::new() };
+        let places = strings::Places::new(&self.text, section.span_of("condition"));
+        match key_condition::parse(text) {
+            Ok(clauses) => clauses
+                .into_iter()
+                .map(|clause| KeyClause {
+                    span: places.of(&clause.span),
+                    fields: clause.fields.iter().map(|(name, at)| (name.clone(), places.of(at))).collect(),
+                    ..clause
+                })
+                .collect(),
+            Err(error) => {
+                let help = "for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\"";
+                self.fail("P005", section, &places.of(&error.at), error.message, help);
+                Vec::new()
+            }
+        }
     }
 
     /// Reads templates in the order of the key attributes; those of the partition key or the sort key may be nested in a list.

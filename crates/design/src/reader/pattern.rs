@@ -1,19 +1,25 @@
-//! `[pattern]` and `[write]`: the queries and writes of the application.
+//! `[pattern]`: the queries of the application.
 
-use super::Reader;
 use super::field::Section;
-use crate::model::{Action, Bounds, Order, Pattern, Request, Target, Verb, Write};
+use super::limits::text_or_number;
+use super::{MAX_ENTRIES, Reader};
+use crate::model::{Bounds, Order, Pattern, Request, Target, Via};
+use toml_edit::{Item, TableLike};
 
 impl Reader {
     pub(super) fn pattern(&mut self, name: String, section: &Section<'_>) -> Pattern {
         let known = [
             "in",
             "out",
+            "via",
             "order",
             "range",
             "limit",
             "where",
             "rps",
+            "rps_in_a_year",
+            "peak",
+            "importance",
             "consistency",
             "hydrate",
             "fields",
@@ -40,11 +46,15 @@ impl Reader {
             about: self.text(section, "about").unwrap_or_default(),
             inputs: self.texts(section, "in"),
             targets,
+            via: self.via(section),
             order: self.order(section),
             range: self.range(section),
             limit: self.whole(section, "limit"),
             filter: self.condition(section, "where"),
             rps: self.number(section, "rps"),
+            rps_in_a_year: self.later(section, "rps_in_a_year"),
+            peak: self.peak(section),
+            importance: self.importance(section),
             strong: consistency.as_deref() == Some("strong"),
             hydrate: self.flag(section, "hydrate"),
             fields: self.texts(section, "fields"),
@@ -52,6 +62,57 @@ impl Reader {
             request: self.request(section),
             span: section.span.clone(),
         }
+    }
+
+    /// `"Favorite"`, `["Membership", "Team"]`, or tables with `entity` and `match` instead of names.
+    fn via(&mut self, section: &Section<'_>) -> Vec<Via> {
+        let Some(item) = section.get("via") else { return Vec::new() };
+        if let Some(table) = item.as_table_like() {
+            return vec![self.via_table(section, table)];
+        }
+        let entries = item.as_array().filter(|array| array.iter().any(toml_edit::Value::is_inline_table));
+        let Some(entries) = entries else {
+            let names = self.texts(section, "via").into_iter();
+            return names.map(|entity| Via { entity, matches: Vec::new() }).collect();
+        };
+        if !self.is_within(section, "via", entries.len(), MAX_ENTRIES) {
+            return Vec::new();
+        }
+        let mut via = Vec::new();
+        for entry in entries {
+            match (entry.as_str(), entry.as_inline_table()) {
+                (Some(name), _) => via.push(Via { entity: name.to_owned(), matches: Vec::new() }),
+                (_, Some(table)) => via.push(self.via_table(section, table)),
+                _ => self.wrong(section, "via", "entities", "[\"Membership\", \"Team\"]"),
+            }
+        }
+        via
+    }
+
+    fn via_table(&mut self, section: &Section<'_>, table: &dyn TableLike) -> Via {
+        let inner = Section { table, subject: section.subject.clone(), span: section.span_of("via") };
+        self.only(&inner, &["entity", "match"]);
+        let entity = self.required(&inner, "entity", "\"Favorite\"");
+        let pair = |(name, item): (&str, &Item)| Some((name.to_owned(), item.as_str()?.to_owned()));
+        let matches = match inner.get("match") {
+            None => Some(Vec::new()),
+            Some(item) => match item.as_table_like() {
+                Some(table) => table.iter().map(pair).collect(),
+                None => {
+                    Some(self.texts(&inner, "match").into_iter().map(|name| (name.clone(), name)).collect())
+                }
+            },
+        };
+        let matches = matches.unwrap_or_else(|| {
+            self.wrong(
+                &inner,
+                "match",
+                "a list of attributes or a table of them",
+                "{ userId = \"followedId\" }",
+            );
+            Vec::new()
+        });
+        Via { entity, matches }
     }
 
     fn order(&mut self, section: &Section<'_>) -> Option<Order> {
@@ -74,7 +135,15 @@ impl Reader {
         let inner = self.inner(section, "range")?;
         self.only(&inner, &["by", "from", "to"]);
         let by = self.required(&inner, "by", "\"createdAt\"");
-        Some(Bounds { by, from: self.text(&inner, "from"), to: self.text(&inner, "to"), span })
+        Some(Bounds { by, from: self.bound(&inner, "from"), to: self.bound(&inner, "to"), span })
+    }
+
+    fn bound(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
+        let bound = text_or_number(section.get(key)?);
+        if bound.is_none() {
+            self.wrong(section, key, "a string or a number", "\"2026-01-01\"");
+        }
+        bound
     }
 
     fn request(&mut self, section: &Section<'_>) -> Option<Request> {
@@ -84,55 +153,14 @@ impl Reader {
             index: self.text(&inner, "index"),
             scan: self.flag(&inner, "scan"),
             condition: self.text(&inner, "condition").unwrap_or_default(),
+            clauses: self.key_condition(&inner),
             filter: self.condition(&inner, "filter"),
             span: inner.span.clone(),
         })
     }
-
-    pub(super) fn write(&mut self, name: String, section: &Section<'_>) -> Write {
-        self.only(
-            section,
-            &["create", "put", "update", "delete", "transact", "batch", "set", "rps", "about"],
-        );
-        let mut actions = Vec::new();
-        for verb in ["create", "put", "update", "delete"] {
-            let Some(entity) = self.text(section, verb) else { continue };
-            let set = if verb == "update" { self.texts(section, "set") } else { Vec::new() };
-            actions.extend(action(&format!("{verb} {entity}")).map(|action| Action { set, ..action }));
-        }
-        for key in ["transact", "batch"] {
-            for text in self.texts(section, key) {
-                match action(&text) {
-                    Some(action) => actions.push(action),
-                    None => self.wrong(
-                        section,
-                        key,
-                        "a list of actions",
-                        "[\"create Order\", \"update User set total\"]",
-                    ),
-                }
-            }
-        }
-        if actions.is_empty() && self.findings.is_empty() {
-            let message = format!("{} does not declare what it writes", section.subject);
-            let help = "add create, put, update, delete or transact";
-            self.fail("P002", section, &section.span.clone(), message, help);
-        }
-        let transact = section.get("transact").is_some();
-        Write { name, actions, transact, rps: self.number(section, "rps"), span: section.span.clone() }
-    }
 }
 
-fn target(text: &str) -> Target {
+pub(super) fn target(text: &str) -> Target {
     let entity = text.trim_end_matches('*').trim();
     Target { entity: entity.to_owned(), many: text.ends_with('*') }
-}
-
-/// `update Order set status, total` or `create OrderItem*`.
-fn action(text: &str) -> Option<Action> {
-    let (verb, rest) = text.trim().split_once(' ')?;
-    let (entity, set) = rest.split_once(" set ").unwrap_or((rest, ""));
-    let Target { entity, many } = target(entity.trim());
-    let set = set.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    Some(Action { verb: Verb::parse(verb)?, entity, many, set })
 }

@@ -1,9 +1,11 @@
 //! Resolves the names in a model: attributes in templates and patterns, entities, indexes.
 
 use crate::finding::{Finding, Severity, closest};
-use crate::model::{Entity, Model};
+use crate::model::value_type::ValueType;
+use crate::model::{Entity, Model, Pattern, Shard};
 use crate::reader::is_reserved;
 use crate::source::Span;
+use crate::template::FieldTypes;
 
 pub fn check(model: &Model, findings: &mut Vec<Finding>) {
     let mut names = Names { model, findings };
@@ -14,27 +16,19 @@ pub fn check(model: &Model, findings: &mut Vec<Finding>) {
         names.pattern(pattern);
     }
     for write in &model.writes {
-        for action in &write.actions {
-            if names.known_entity(&write.subject(), &write.span, &action.entity)
-                && let Some(entity) = model.entity(&action.entity)
-            {
-                for name in &action.set {
-                    names.attribute(entity, &write.subject(), &write.span, name);
-                }
-            }
-        }
+        names.write(write);
     }
 }
 
 /// The number of known names that are listed beside an unknown one.
 const MAX_LISTED: usize = 64;
 
-struct Names<'a> {
-    model: &'a Model,
-    findings: &'a mut Vec<Finding>,
+pub(super) struct Names<'a> {
+    pub(super) model: &'a Model,
+    pub(super) findings: &'a mut Vec<Finding>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     fn unknown<'b>(
         &mut self,
         subject: &str,
@@ -59,14 +53,14 @@ impl Names<'_> {
         );
     }
 
-    fn attribute(&mut self, entity: &Entity, subject: &str, span: &Span, name: &str) {
+    pub(super) fn attribute(&mut self, entity: &Entity, subject: &str, span: &Span, name: &str) {
         if entity.attribute(name).is_none() && !is_reserved(name) {
             let known = entity.attributes.iter().map(|attribute| attribute.name.as_str());
             self.unknown(subject, span, &format!("attribute of {}", entity.name), name, known);
         }
     }
 
-    fn known_entity(&mut self, subject: &str, span: &Span, name: &str) -> bool {
+    pub(super) fn known_entity(&mut self, subject: &str, span: &Span, name: &str) -> bool {
         let model = self.model;
         let known = model.entity(name).is_some();
         if !known {
@@ -107,16 +101,46 @@ impl Names<'_> {
                     self.shard_missing(entity, &index_key.span);
                 }
             }
-            for test in &index_key.when.tests {
-                self.attribute(entity, &subject, &index_key.span, test.attribute());
+            for test in index_key.when.tests() {
+                self.attribute(entity, &subject, &test.places.attribute_at, &test.attribute);
             }
         }
-        let named = [&entity.lock, &entity.versions].into_iter().flatten();
-        for name in named.chain(&entity.unique).chain(&entity.identity).chain(&entity.edge) {
+        self.shard(entity, entity.shard.as_ref(), &entity.span);
+        for index_key in &entity.indexes {
+            self.shard(entity, index_key.shard.as_ref(), &index_key.span);
+        }
+        // The table's expiry attribute concerns the entities that have it.
+        let expires = entity.ttl.as_ref().filter(|name| self.model.table.ttl.as_ref() != Some(name));
+        let named = [entity.lock.as_ref(), entity.versions.as_ref(), expires].into_iter().flatten();
+        for name in named.chain(entity.unique.iter().flatten()).chain(&entity.identity).chain(&entity.edge) {
             self.attribute(entity, &subject, &entity.span, name);
         }
         for name in [&entity.copies, &entity.expect.per].into_iter().flatten() {
             self.known_entity(&subject, &entity.span, name);
+        }
+        self.aggregates(entity);
+        let original = entity.copies.as_deref().and_then(|name| self.model.entity(name));
+        if entity.latest && original.is_none_or(|original| original.versions.is_none()) {
+            self.findings.push(
+                Finding::new("P003", Severity::Error, &subject, &entity.span)
+                    .with_message("latest = true is for a copy of an entity that keeps versions")
+                    .with_help("add copies = \"…\" here, and versions = \"version\" to that entity"),
+            );
+        }
+    }
+
+    /// The attribute that selects a shard has a text to compute a hash of.
+    fn shard(&mut self, entity: &Entity, shard: Option<&Shard>, span: &Span) {
+        let Some(by) = shard.and_then(|shard| shard.by.as_deref()) else { return };
+        let subject = entity.subject();
+        self.attribute(entity, &subject, span, by);
+        let without_text = [ValueType::Binary, ValueType::List, ValueType::Map, ValueType::Set];
+        if let Some(kind) = entity.type_of(by).filter(|kind| without_text.contains(kind)) {
+            self.findings.push(
+                Finding::new("P003", Severity::Error, &subject, span)
+                    .with_message(format!("shard by {by}: a {} has no text to hash", kind.print()))
+                    .with_help("use an attribute that is text or a number, or leave out by"),
+            );
         }
     }
 
@@ -133,7 +157,7 @@ impl Names<'_> {
         );
     }
 
-    fn pattern(&mut self, pattern: &crate::model::Pattern) {
+    fn pattern(&mut self, pattern: &Pattern) {
         let model = self.model;
         let subject = pattern.subject();
         let mut targets = Vec::new();
@@ -142,17 +166,23 @@ impl Names<'_> {
                 targets.extend(model.entity(&target.entity));
             }
         }
+        let via = self.via(pattern, &targets);
+        targets.extend(via);
         let order = pattern.order.iter().map(|order| &order.by);
         let range = pattern.range.iter().map(|range| &range.by);
-        let filter: Vec<String> =
-            pattern.filter.tests.iter().map(|test| test.attribute().to_owned()).collect();
-        let names = pattern.inputs.iter().chain(order).chain(range).chain(&filter).chain(&pattern.fields);
-        for name in names {
-            let found = targets.iter().any(|entity| entity.attribute(name).is_some());
+        let names = pattern.inputs.iter().chain(order).chain(range).chain(&pattern.fields);
+        let names = names.map(|name| (name, &pattern.span));
+        let requested = pattern.request.iter().flat_map(|request| request.filter.tests());
+        let tested = pattern.filter.tests().into_iter().chain(requested);
+        let tested = tested.map(|test| (&test.attribute, &test.places.attribute_at));
+        for (name, span) in names.chain(tested) {
+            // That an input is not known to what is returned is a question of the design, not a wrong name.
+            let elsewhere = pattern.inputs.contains(name) && model.attribute(name).is_some();
+            let found = elsewhere || targets.iter().any(|entity| entity.attribute(name).is_some());
             if !found && !targets.is_empty() {
                 let known =
                     targets.iter().flat_map(|entity| entity.attributes.iter().map(|a| a.name.as_str()));
-                self.unknown(&subject, &pattern.span, "attribute", name, known);
+                self.unknown(&subject, span, "attribute", name, known);
             }
         }
         if let Some(index) = pattern.request.as_ref().and_then(|request| request.index.as_ref())
@@ -161,5 +191,41 @@ impl Names<'_> {
             let known = model.indexes.iter().map(|index| index.name.as_str());
             self.unknown(&subject, &pattern.span, "index", index, known);
         }
+    }
+
+    /// Checks that the entities of `via` exist, lead to another one, and have the attributes that are matched; returns them.
+    fn via(&mut self, pattern: &Pattern, targets: &[&'a Entity]) -> Vec<&'a Entity> {
+        let (model, subject) = (self.model, pattern.subject());
+        let mut entities = Vec::new();
+        for via in &pattern.via {
+            if self.known_entity(&subject, &pattern.span, &via.entity) {
+                entities.extend(model.entity(&via.entity));
+            }
+        }
+        if pattern.via.is_empty() || entities.len() < pattern.via.len() {
+            return entities;
+        }
+        let on_the_way = |entity: &Entity| entities.iter().any(|via| via.name == entity.name);
+        let last: Vec<&Entity> = targets.iter().copied().filter(|entity| !on_the_way(entity)).collect();
+        if last.is_empty() && !targets.is_empty() {
+            let finding = Finding::new("P002", Severity::Error, &subject, &pattern.span);
+            let help = "leave out via, or add the entity at its other end to out";
+            self.findings.push(
+                finding
+                    .with_message("via leads to nothing: all that is returned is on the way")
+                    .with_help(help),
+            );
+        }
+        for (number, via) in pattern.via.iter().enumerate() {
+            let next = entities.get(number + 1).map_or_else(|| last.clone(), |entity| vec![*entity]);
+            for (to, from) in &via.matches {
+                self.attribute(entities[number], &subject, &pattern.span, from);
+                if let Some(entity) = next.first().filter(|_| next.iter().all(|e| e.attribute(to).is_none()))
+                {
+                    self.attribute(entity, &subject, &pattern.span, to);
+                }
+            }
+        }
+        entities
     }
 }

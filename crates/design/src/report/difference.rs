@@ -1,5 +1,7 @@
 //! The difference between two versions of a model: structure, items to rewrite, findings, cost.
 
+mod entities;
+
 use crate::capacity::cost::{Cost, cost};
 use crate::capacity::estimate::count;
 use crate::capacity::prices::Prices;
@@ -7,10 +9,9 @@ use crate::check::check;
 use crate::finding::Finding;
 use crate::formatting::format_number;
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Entity, Model};
+use crate::model::Model;
 use crate::plan::{Plan, Unserved, plans};
 use crate::report::summary;
-use crate::template::Template;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -43,7 +44,7 @@ pub fn difference(old: &Model, new: &Model, prices: &Prices) -> Difference {
     let mut changes = Vec::new();
     tables(old, new, &mut changes);
     indexes(old, new, &mut changes);
-    entities(old, new, &mut changes);
+    entities::entities(old, new, &mut changes);
     patterns(old, new, &mut changes);
     writes(old, new, &mut changes);
     let problems = |model: &Model| -> Vec<Finding> {
@@ -109,83 +110,17 @@ fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
     }
 }
 
-fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
-    for entity in &new.entities {
-        let Some(before) = old.entity(&entity.name) else {
-            push(changes, format!("+ entity {}", entity.name), 0.0);
-            continue;
-        };
-        let items = count(old, before);
-        if before.key != entity.key {
-            let what =
-                format!("~ entity {}: key {} becomes {}", entity.name, keys(&before.key), keys(&entity.key));
-            push(changes, format!("{what}; every item is rewritten and the old one deleted"), items * 2.0);
-        }
-        index_entries(before, entity, items, changes);
-        let names = |entity: &Entity| -> BTreeSet<String> {
-            entity
-                .attributes
-                .iter()
-                .map(|attribute| format!("{} {}", attribute.name, attribute.kind.print()))
-                .collect()
-        };
-        let (was, is) = (names(before), names(entity));
-        for name in is.difference(&was) {
-            push(changes, format!("~ entity {}: + attribute {name}", entity.name), 0.0);
-        }
-        for name in was.difference(&is) {
-            push(changes, format!("~ entity {}: - attribute {name}", entity.name), 0.0);
-        }
-        if before.copies != entity.copies {
-            push(changes, format!("~ entity {}: copies change", entity.name), items);
-        }
-    }
-    for entity in old.entities.iter().filter(|entity| new.entity(&entity.name).is_none()) {
-        push(changes, format!("- entity {}", entity.name), count(old, entity));
-    }
-}
-
-fn index_entries(before: &Entity, entity: &Entity, items: f64, changes: &mut Vec<Change>) {
-    for index_key in &entity.indexes {
-        let known = before.index_key(&index_key.index);
-        let same = known.is_some_and(|known| {
-            known.key == index_key.key && known.when == index_key.when && known.shard == index_key.shard
-        });
-        if !same {
-            let sign = if known.is_some() { "~" } else { "+" };
-            let share = if index_key.when.is_empty() {
-                items
-            } else {
-                index_key.count.map_or(items, |count| count as f64)
-            };
-            let what = format!(
-                "{sign} entity {}: {} has key {}",
-                entity.name,
-                index_key.index,
-                keys(&index_key.key)
-            );
-            push(changes, format!("{what}; its items get these attributes"), share);
-        }
-    }
-    for index_key in before.indexes.iter().filter(|index_key| entity.index_key(&index_key.index).is_none()) {
-        push(changes, format!("- entity {}: leaves {}", entity.name, index_key.index), items);
-    }
-}
-
-fn keys(templates: &[Template]) -> String {
-    templates.iter().map(Template::to_string).collect::<Vec<_>>().join(" / ")
-}
-
 fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
     let [before, after] = [old, new].map(|model| plans(&Keyspace::new(model)));
-    let describe = |plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
-        Ok(plan) => summary(plan),
+    let describe = |model: &Model, plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
+        Ok(plan) => summary(model, plan),
         Err(_) => "not served".to_owned(),
     };
     let names: BTreeSet<&str> =
         old.patterns.iter().chain(&new.patterns).map(|pattern| pattern.name.as_str()).collect();
     for name in names {
-        match (before.get(name).map(describe), after.get(name).map(describe)) {
+        let (was, is) = (before.get(name), after.get(name));
+        match (was.map(|plan| describe(old, plan)), is.map(|plan| describe(new, plan))) {
             (None, Some(after)) => push(changes, format!("+ pattern {name}: {after}"), 0.0),
             (Some(_), None) => push(changes, format!("- pattern {name}"), 0.0),
             (Some(before), Some(after)) if before != after => {
@@ -282,8 +217,8 @@ impl Difference {
             "changes": self.changes.iter().map(|change| json!({ "what": change.what, "writes": change.rewrites })).collect::<Vec<_>>(),
             "appeared": findings(&self.appeared),
             "disappeared": findings(&self.disappeared),
-            "before": crate::capacity::cost::json(&self.before, prices),
-            "after": crate::capacity::cost::json(&self.after, prices),
+            "before": crate::report::cost::json(&self.before, prices),
+            "after": crate::report::cost::json(&self.after, prices),
         })
     }
 }

@@ -1,25 +1,30 @@
 //! Explains each pattern and write: the requests with keys filled in, the items and index entries, the units.
 
-use crate::capacity::write_effects::{amplification, effects, units};
-use crate::exchange::request_json::request_json;
+use crate::capacity::basis::Estimate;
+use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
+use crate::exchange::request_json::{declared_json, request_json};
+use crate::exchange::write_requests::{items_shown, write_requests};
 use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
+use crate::generate::Generator;
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Model, Pattern, Verb, Write};
+use crate::model::{Importance, Model, Pattern, Verb, Write};
+use crate::plan::bounds::{BoundedField, LAST};
+use crate::plan::follow::Follow;
+use crate::plan::text_range::{of_each_target, upper_value};
 use crate::plan::{Operation, Plan, SortCondition, Step, plan};
-use crate::template::Template;
 use serde_json::{Value, json};
 
 /// Explains all patterns and writes, or those named `only`, as text.
 pub fn text(model: &Model, only: Option<&str>) -> String {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let mut text = String::new();
-    let keys = Keyspace::new(model);
+    let (keys, examples) = (Keyspace::new(model), Generator::of_examples(model));
     for pattern in model.patterns.iter().filter(|pattern| wanted(&pattern.name)) {
-        text.push_str(&pattern_text(&keys, pattern));
+        text.push_str(&pattern_text(&keys, &examples, pattern));
         text.push('\n');
     }
     for write in model.writes.iter().filter(|write| wanted(&write.name)) {
-        text.push_str(&write_text(model, write));
+        text.push_str(&write_text(&examples, write));
         text.push('\n');
     }
     text
@@ -28,41 +33,48 @@ pub fn text(model: &Model, only: Option<&str>) -> String {
 /// Explains all patterns and writes, or those named `only`, as JSON.
 pub fn json(model: &Model, only: Option<&str>) -> Value {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
-    let keys = Keyspace::new(model);
+    let (keys, examples) = (Keyspace::new(model), Generator::of_examples(model));
     let patterns = model.patterns.iter().filter(|pattern| wanted(&pattern.name)).map(|pattern| {
         let steps = match plan(&keys, pattern) {
-            Ok(plan) => plan.steps.iter().map(|step| step_json(model, step)).collect(),
+            Ok(plan) => plan.steps.iter().map(|step| step_json(&examples, pattern, step)).collect(),
             Err(_) => Vec::new(),
         };
-        json!({ "pattern": pattern.name, "served": !steps.is_empty(), "steps": steps })
+        let declared = pattern.request.as_ref().map(|request| declared_json(&examples, pattern, request));
+        json!({ "pattern": pattern.name, "served": !steps.is_empty(), "steps": steps, "declared": declared })
     });
     let writes = model.writes.iter().filter(|write| wanted(&write.name)).map(|write| {
         let touched: Vec<Value> = effects(model, write)
             .iter()
-            .map(|effect| json!({ "entity": effect.entity, "index": effect.index, "what": effect.kind.to_string(), "times": effect.times, "writeUnits": effect.units }))
+            .map(|effect| json!({ "entity": effect.entity, "index": effect.index, "what": effect.kind.to_string(), "times": effect.times, "writeUnits": effect.units, "basis": effect.basis.name() }))
             .collect();
         json!({
             "write": write.name, "effects": touched,
-            "writeUnits": units(model, write), "amplification": amplification(model, write),
+            "writeUnits": units(model, write), "basis": basis(model, write).name(), "amplification": amplification(model, write),
         })
     });
     json!({ "patterns": patterns.collect::<Vec<_>>(), "writes": writes.collect::<Vec<_>>() })
 }
 
-fn step_json(model: &Model, step: &Step<'_>) -> Value {
+fn step_json(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Value {
+    let model = examples.model;
     json!({
         "operation": step.operation.name(),
-        "request": request_json(model, step),
+        "request": request_json(examples, pattern, step),
         "requests": step.fan_out,
         "items": step.items.average,
         "readUnits": step.units(),
         "pagesAtMost": step.pages(),
+        "basis": {
+            "requests": step.fan_out_basis.name(), "items": step.items.basis.name(), "readUnits": step.basis(model).name(),
+            "pagesAtMost": step.basis(model).and(step.items.max_basis).name(),
+        },
         "filter": step.filter,
+        "follows": step.follow.as_ref().map(Follow::describe),
+        "afterwards": step.afterwards.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
-fn pattern_text<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> String {
-    let model = keys.model;
+fn pattern_text<'m>(keys: &Keyspace<'m>, examples: &Generator<'_>, pattern: &'m Pattern) -> String {
     let targets: Vec<String> = pattern
         .targets
         .iter()
@@ -70,12 +82,18 @@ fn pattern_text<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> String {
         .collect();
     let inputs =
         if pattern.inputs.is_empty() { String::new() } else { format!("{} → ", pattern.inputs.join(", ")) };
-    let mut text = format!("pattern {}: {inputs}{}\n", pattern.name, targets.join(", "));
+    let via: String = pattern.via.iter().map(|via| format!("{} → ", via.entity)).collect();
+    let importance = match pattern.importance {
+        Importance::Normal => String::new(),
+        other => format!(" ({})", other.name()),
+    };
+    let mut text = format!("pattern {}{importance}: {inputs}{via}{}\n", pattern.name, targets.join(", "));
     if !pattern.about.is_empty() {
         text.push_str(&format!("  {}\n", pattern.about));
     }
+    text.extend(declared_text(examples, pattern));
     match plan(keys, pattern) {
-        Ok(plan) => text.push_str(&plan_text(model, pattern, &plan)),
+        Ok(plan) => text.push_str(&plan_text(examples, pattern, &plan)),
         Err(unserved) => text.push_str(&format!(
             "  not served: {} cannot be reached in {}; `partita model check` explains why\n",
             unserved.entity.name,
@@ -85,33 +103,41 @@ fn pattern_text<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> String {
     text
 }
 
-fn plan_text(model: &Model, pattern: &Pattern, plan: &Plan<'_>) -> String {
+fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> String {
     let mut text = String::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let location = step.location.index.map_or("the table", |index| index.name.as_str());
         text.push_str(&format!("  {}. {} on {location}\n", number + 1, step.operation.name()));
-        for line in step_lines(model, step) {
+        for line in step_lines(examples, pattern, step) {
             text.push_str(&format!("     {line}\n"));
         }
     }
-    let rate = pattern
-        .rps
-        .map(|rps| format!(", {} a second at {rps} requests a second", format_number(plan.units() * rps)));
+    let rate = pattern.rps.map(|rps| {
+        format!(
+            ", {} a second at {} a second",
+            format_number(plan.units() * rps),
+            format_quantity(rps, "request")
+        )
+    });
     let requests = plural(plan.requests(), "request");
     text.push_str(&format!(
         "  {requests}, {} a call{}\n",
-        format_quantity(plan.units(), "read unit"),
+        Estimate::new(plan.units(), plan.basis(examples.model)).text("read unit"),
         rate.unwrap_or_default()
     ));
     text
 }
 
-fn step_lines(model: &Model, step: &Step<'_>) -> Vec<String> {
+fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Vec<String> {
+    let model = examples.model;
     let names = step.location.key_names(model);
     let mut lines = Vec::new();
     let clauses = step.clauses().into_iter();
     let conditions: Vec<String> = clauses
-        .map(|(position, sort)| condition_text(names.get(position).map_or("", String::as_str), &sort))
+        .map(|(position, sort)| {
+            let name = names.get(position).map_or("", String::as_str);
+            condition_text(name, &sort, |by| bounds_text(model, pattern, step, by))
+        })
         .collect();
     let joint = if step.operation == Operation::Query { " AND " } else { ", " };
     lines.push(format!("key     {}", conditions.join(joint)));
@@ -122,53 +148,120 @@ fn step_lines(model: &Model, step: &Step<'_>) -> Vec<String> {
     }
     options.push(if step.strong { "strongly consistent" } else { "eventually consistent" }.to_owned());
     lines.push(format!("options {}", options.join(", ")));
-    if step.fan_out > 1 {
-        lines.push(format!(
-            "sent    {} times (shards, time buckets or batches), with results merged",
-            step.fan_out
-        ));
+    if let Some(follow) = &step.follow {
+        lines.push(format!("from    {}", follow.describe()));
     }
-    if !step.filter.is_empty() {
-        lines.push(format!("filter  {} (after the read, billed in full)", step.filter.join(" and ")));
+    if step.fan_out > 1 {
+        let mark = step.fan_out_basis.mark();
+        lines.push(format!("sent    {} times{mark}: {}", step.fan_out, repetition(step)));
+    }
+    let unsent = step.unsent_tests(model, pattern);
+    let sent: Vec<&str> =
+        step.filter.iter().filter(|test| !unsent.contains(test)).map(String::as_str).collect();
+    if !sent.is_empty() {
+        lines.push(format!("filter  {} (after the read, billed in full)", sent.join(" and ")));
+    }
+    let is_lookup = matches!(step.sort, SortCondition::Equals(_)) && step.items.max <= 1.0;
+    if is_lookup && step.operation == Operation::Query && step.location.index.is_some() {
+        lines.push(
+            "unique  only as far as the application ensures it: an index can hold a key several times"
+                .to_owned(),
+        );
     }
     if !step.extras.is_empty() {
         let extras: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
         lines.push(format!("also    returns {}", list(&extras)));
     }
     if step.targets.len() > 1 {
-        let attribute = model.table.type_attribute.as_deref().unwrap_or("prefix");
-        lines.push(format!("split   the items by {attribute}"));
+        let mapping = step.location.mapping(step.targets[0]);
+        let is_here =
+            |name: &&str| mapping.as_ref().is_some_and(|mapping| mapping.has_attribute(model, name));
+        let by = model.table.type_attribute.as_deref().filter(is_here).unwrap_or("their keys");
+        lines.push(format!("split   the items by {by}"));
     }
-    let assumed = if step.items.known { "" } else { " (assumed)" };
-    let pages = if step.pages() > 1.0 { format!(", at most {} pages", step.pages()) } else { String::new() };
+    let pages = if step.pages_of_one() > 1.0 {
+        format!(", at most {} pages{}", step.pages(), step.items.max_basis.mark())
+    } else {
+        String::new()
+    };
     lines.push(format!(
-        "reads   {}, {}{assumed}: {}{pages}",
-        format_quantity(step.items.average, "item"),
+        "reads   {}, {}: {}{pages}",
+        step.items.average().text("item"),
         format_bytes(step.bytes),
-        format_quantity(step.units(), "read unit")
+        Estimate::new(step.units(), step.basis(model)).text("read unit")
     ));
-    lines.push(format!("send    {}", request_json(model, step)));
+    lines.extend(step.afterwards.iter().map(|work| format!("then    {work}")));
+    lines.push(format!("send    {}", request_json(examples, pattern, step)));
     lines
 }
 
-fn condition_text(name: &str, sort: &SortCondition) -> String {
+/// Why a request is sent several times.
+fn repetition(step: &Step<'_>) -> String {
+    let each = |(name, values): (&String, &Vec<String>)| format!("{name} = {}", values.join(", "));
+    let mut reasons: Vec<String> = step.alternatives.iter().map(each).collect();
+    let product: u64 = step.alternatives.values().map(|values| values.len() as u64).product();
+    let other = match (step.operation, &step.follow) {
+        (Operation::BatchGet, _) => "at most 100 keys each",
+        (_, Some(_)) => "once for each item that is followed",
+        (_, None) => "once for each shard or time bucket",
+    };
+    reasons.extend((product < step.fan_out).then(|| other.to_owned()));
+    reasons.join("; ")
+}
+
+/// Returns the condition on a key attribute; `bounds` are those of an attribute's range.
+pub fn condition_text(name: &str, sort: &SortCondition, bounds: impl Fn(&str) -> [String; 2]) -> String {
     match sort {
         SortCondition::Any => String::new(),
         SortCondition::Equals(template) => format!("{name} = \"{template}\""),
         SortCondition::BeginsWith(template) => format!("begins_with({name}, \"{template}\")"),
         SortCondition::Between { prefix, by } => {
-            format!("{name} BETWEEN \"{prefix}{{{by} from}}\" AND \"{prefix}{{{by} to}}\"")
+            let [from, to] = bounds(by);
+            format!("{name} BETWEEN \"{prefix}{from}\" AND \"{prefix}{to}\"")
         }
         SortCondition::Range { from, to } => format!("{name} BETWEEN \"{from}\" AND \"{}\"", readable(to)),
     }
 }
 
-/// Shows the last Unicode character, which ends a range, as an ellipsis.
-fn readable(text: &str) -> String {
-    text.replace('\u{10FFFF}', "…")
+/// The bounds of a range as the key holds them: those that are declared, or the name of the attribute.
+fn bounds_text(model: &Model, pattern: &Pattern, step: &Step<'_>, by: &str) -> [String; 2] {
+    let field = BoundedField::new(model, step);
+    let (range, field) = (pattern.range.as_ref(), field.as_ref());
+    let from = range.and_then(|range| field?.lower(range.from.as_ref()?));
+    let upper = |to: &String| {
+        let fields = of_each_target(step).filter_map(|step| BoundedField::new(model, &step));
+        fields.filter_map(|field| field.upper(upper_value(step, to))).max()
+    };
+    let to = range.and_then(|range| upper(range.to.as_ref()?));
+    let more = if field.is_some_and(BoundedField::is_followed) { "…" } else { "" };
+    let from = from.unwrap_or_else(|| format!("{{{by} from}}"));
+    [from, to.map_or_else(|| format!("{{{by} to}}{more}"), |to| readable(&to))]
 }
 
-fn write_text(model: &Model, write: &Write) -> String {
+/// The request that the pattern declares, as it is sent.
+fn declared_text(examples: &Generator<'_>, pattern: &Pattern) -> Option<String> {
+    let request = pattern.request.as_ref()?;
+    let operation = if request.scan { "Scan" } else { "Query" };
+    let location = request.index.as_deref().unwrap_or("the table");
+    let mut text = format!("  declared: {operation} on {location}\n");
+    if !request.condition.is_empty() {
+        text.push_str(&format!("     key     {}\n", request.condition));
+    }
+    let filter = request.filter.to_string();
+    if !filter.is_empty() {
+        text.push_str(&format!("     filter  {filter} (after the read, billed in full)\n"));
+    }
+    text.push_str(&format!("     send    {}\n", declared_json(examples, pattern, request)));
+    Some(text)
+}
+
+/// Shows the last Unicode character, which ends a range, as an ellipsis.
+fn readable(text: &str) -> String {
+    text.replace(LAST, "…")
+}
+
+fn write_text(examples: &Generator<'_>, write: &Write) -> String {
+    let model = examples.model;
     let kind = if write.transact { " (one transaction)" } else { "" };
     let mut text = format!("write {}{kind}\n", write.name);
     for effect in effects(model, write) {
@@ -179,23 +272,27 @@ fn write_text(model: &Model, write: &Write) -> String {
             "  {location:6} {times}{}: {}, {}\n",
             effect.entity,
             effect.kind,
-            format_quantity(effect.units, "write unit")
+            Estimate::new(effect.units, effect.basis).text("write unit")
         ));
     }
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
         let Some(entity) = model.entity(&action.entity) else { continue };
         for index_key in &entity.indexes {
             let touched = |name: &str| action.set.iter().any(|set| set == name);
-            let keys = index_key.key.iter().flat_map(Template::fields).any(touched);
-            let sparse = index_key.when.tests.iter().any(|test| touched(test.attribute()));
-            let names = model.index(&index_key.index).map(|index| list(&index.keys)).unwrap_or_default();
-            if sparse {
+            let names = model.index(&index_key.index).map(|index| index.keys.as_slice()).unwrap_or_default();
+            let built =
+                names.iter().zip(&index_key.key).filter(|(_, template)| template.fields().any(touched));
+            let built: Vec<&String> = built.map(|(name, _)| name).filter(|name| !touched(name)).collect();
+            if index_key.when.attributes().into_iter().any(touched) {
                 text.push_str(&format!(
-                    "  also set or remove {names}: they exist only when {}\n",
+                    "  also set or remove {}: {} only when {}\n",
+                    list(names),
+                    if names.len() == 1 { "it exists" } else { "they exist" },
                     index_key.when
                 ));
-            } else if keys {
-                text.push_str(&format!("  also set {names}: they are built from what this changes\n"));
+            } else if !built.is_empty() {
+                let are = if built.len() == 1 { "it is" } else { "they are" };
+                text.push_str(&format!("  also set {}: {are} built from what this changes\n", list(&built)));
             }
         }
     }
@@ -203,9 +300,23 @@ fn write_text(model: &Model, write: &Write) -> String {
         .rps
         .map(|rps| format!(", {} a second", format_number(units(model, write) * rps)))
         .unwrap_or_default();
+    for request in write_requests(examples, write) {
+        text.push_str(&format!("  send   {} {}\n", request.operation, request.input));
+    }
+    for action in write.actions.iter().filter(|action| action.many) {
+        let Some(entity) = model.entity(&action.entity) else { continue };
+        let (shown, expected) = (items_shown(write, action, entity), items_of_action(write, action, entity));
+        if expected.average.round() as u64 != shown {
+            text.push_str(&format!(
+                "         {} stand for {}\n",
+                plural(shown, &entity.name),
+                expected.average().text("item")
+            ));
+        }
+    }
     text.push_str(&format!(
         "  {}{rate}; each item becomes {}\n",
-        format_quantity(units(model, write), "write unit"),
+        Estimate::new(units(model, write), basis(model, write)).text("write unit"),
         format_quantity(amplification(model, write), "write")
     ));
     text

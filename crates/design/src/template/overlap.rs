@@ -42,6 +42,27 @@ impl Template {
         if free.len() < 2 { Vec::new() } else { self.unterminated_fields(types, true) }
     }
 
+    /// Returns the fields whose values can be read back from a key: not those between free texts, whose ends are lost, nor times of which it
+    /// holds only the start.
+    pub fn readable_fields(&self, types: &dyn FieldTypes) -> Vec<&str> {
+        let free = self.free_fields(types);
+        let (unclear, adjacent) = (self.forgeable_fields(types), self.unterminated_fields(types, false));
+        let named =
+            |names: &[String], part: &Part| matches!(part, Part::Field { name, .. } if names.contains(name));
+        let is_unclear = |part: &Part| !unclear.is_empty() && named(&free, part) || named(&adjacent, part);
+        let first = self.parts.iter().position(is_unclear).unwrap_or(self.parts.len());
+        let last = match adjacent.is_empty() {
+            true => self.parts.iter().rposition(is_unclear).map_or(first, |last| last + 1),
+            false => self.parts.len(),
+        };
+        let clear = self.parts[..first].iter().chain(&self.parts[last..]);
+        let whole = clear.filter_map(|part| match part {
+            Part::Field { name, format } if format.is_readable() => Some(name.as_str()),
+            _ => None,
+        });
+        whole.collect()
+    }
+
     /// Returns the fields whose values may contain the delimiter.
     pub fn free_fields(&self, types: &dyn FieldTypes) -> Vec<String> {
         let free = |part: &&Part| match part {
@@ -67,8 +88,7 @@ impl Template {
         strict: bool,
         open: bool,
     ) -> bool {
-        let rights = other.tokens(others, strict);
-        self.tokens(own, strict).iter().any(|left| rights.iter().any(|right| intersect(left, right, open)))
+        intersect(&self.elements(own, strict), &other.elements(others, strict), open)
     }
 
     /// Returns the template as one sequence of characters and runs. A choice becomes a run, which matches too many texts.
@@ -85,27 +105,24 @@ impl Template {
         tokens
     }
 
-    /// Every alternative of the template's choices as a sequence of characters and runs.
-    fn tokens(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Vec<Token>> {
-        let mut alternatives = vec![Vec::new()];
+    /// The template as characters, runs and choices between sequences of characters.
+    fn elements(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Element> {
+        let mut elements = Vec::new();
         for part in &self.parts {
-            let choices: Vec<Vec<Token>> = match part {
-                Part::Text(text) => vec![text.chars().map(Token::Character).collect()],
+            match part {
+                Part::Text(text) => elements.extend(characters(text)),
                 Part::Field { name, format } => match types.type_of(name) {
-                    Some(ValueType::Choice(choices))
-                        if choices.len() * alternatives.len() <= 64 && are_short(choices) =>
-                    {
-                        choices.iter().map(|choice| choice.chars().map(Token::Character).collect()).collect()
+                    Some(ValueType::Choice(choices)) if are_short(choices) => {
+                        add_choice(&mut elements, &format.choices(choices).collect::<Vec<_>>());
                     }
-                    _ => vec![vec![Token::Run(CharacterClass::of(types, name, *format, strict))]],
+                    _ if format.is_whole_padded() && types.is_positive(name) => {
+                        add_positive(&mut elements, CharacterClass::of(types, name, *format, strict));
+                    }
+                    _ => elements.extend(CharacterClass::of(types, name, *format, strict).elements()),
                 },
-            };
-            alternatives = alternatives
-                .iter()
-                .flat_map(|start| choices.iter().map(|choice| [start.as_slice(), choice].concat()))
-                .collect();
+            }
         }
-        alternatives
+        elements
     }
 }
 
@@ -119,28 +136,45 @@ pub(crate) struct CharacterClass {
     /// Whether no text is a prefix of another.
     fixed: bool,
     delimiter: char,
+    /// Whether it lacks the digit 0.
+    lacks_zero: bool,
 }
 
 impl CharacterClass {
     pub(super) fn of(types: &dyn FieldTypes, name: &str, format: Format, strict: bool) -> CharacterClass {
         let kind = types.type_of(name).cloned().unwrap_or(ValueType::Id);
         // A timestamp ends with Z, so none is a prefix of another.
-        let prefix_free = kind.has_fixed_width() || kind == ValueType::Timestamp;
-        let fixed = format.length().is_some() || (format == Format::Plain && prefix_free);
-        CharacterClass { kind, format, strict, fixed, delimiter: types.delimiter() }
+        let prefix_free = kind.has_fixed_width()
+            || kind == ValueType::Timestamp
+            || (format == Format::Plain && are_prefix_free(&kind));
+        let fixed = format.length().is_some() || (format != Format::Escaped && prefix_free);
+        CharacterClass { kind, format, strict, fixed, delimiter: types.delimiter(), lacks_zero: false }
+    }
+
+    /// As many characters as all texts have, or a run.
+    fn elements(self) -> Vec<Element> {
+        let own = || self.kind.fixed_width().filter(|_| self.format == Format::Plain);
+        match self.format.length().or_else(own) {
+            Some(length) => vec![Element::One(self); length],
+            None => vec![Element::Run(self)],
+        }
     }
 
     pub(crate) fn contains(&self, character: char) -> bool {
         let delimiter = character == self.delimiter;
         match self.format {
             _ if character == ATTRIBUTE_SEPARATOR => false,
+            _ if self.lacks_zero && character == '0' => false,
             Format::Escaped => character != DELIMITER,
-            Format::Padded { .. } => character.is_ascii_digit() || character == '.',
+            Format::Padded { .. } | Format::Signed { .. } => character.is_ascii_digit() || character == '.',
             Format::Bucket(_) => character.is_ascii_digit() || matches!(character, '-' | ':' | 'T'),
-            Format::Plain if delimiter && (!self.strict || self.kind == ValueType::Id) && self.is_text() => {
-                false
-            }
+            _ if delimiter && (!self.strict || self.kind == ValueType::Id) && self.is_text() => false,
             Format::Plain => self.kind.may_contain(character),
+            Format::Lower => {
+                let mut upper = character.to_uppercase();
+                let either = self.kind.may_contain(character) || upper.any(|own| self.kind.may_contain(own));
+                either && !character.is_uppercase()
+            }
         }
     }
 
@@ -149,13 +183,17 @@ impl CharacterClass {
         matches!(self.kind, ValueType::String | ValueType::Id)
     }
 
+    /// The characters of choices; others are not listed.
+    fn characters(&self) -> Option<Vec<char>> {
+        let ValueType::Choice(choices) = &self.kind else { return None };
+        Some(self.format.choices(choices).flat_map(|choice| choice.chars().collect::<Vec<_>>()).collect())
+    }
+
     pub(crate) fn overlaps(&self, other: &CharacterClass) -> bool {
         let common = |character: char| self.contains(character) && other.contains(character);
-        match (&self.kind, &other.kind) {
-            (ValueType::Choice(choices), _) | (_, ValueType::Choice(choices)) => {
-                choices.iter().flat_map(|choice| choice.chars()).any(common)
-            }
-            _ => (' '..='~').chain(['é']).any(common),
+        match self.characters().or_else(|| other.characters()) {
+            Some(characters) => characters.into_iter().any(common),
+            None => (' '..='~').chain(['é']).any(common),
         }
     }
 }
@@ -168,13 +206,76 @@ pub(crate) enum Token {
     Run(CharacterClass),
 }
 
+/// An element of the keys that a template produces, where the lengths of values count.
+#[derive(Clone)]
+enum Element {
+    Character(char),
+    /// One character of a class.
+    One(CharacterClass),
+    /// One or more characters of a class.
+    Run(CharacterClass),
+    /// What follows starts at one of these elements.
+    Fork(Vec<usize>),
+}
+
+impl Element {
+    /// Where what follows starts, if it produces no character itself.
+    fn branches(&self) -> Option<&[usize]> {
+        if let Element::Fork(starts) = self { Some(starts) } else { None }
+    }
+}
+
+fn characters(text: &str) -> impl Iterator<Item = Element> {
+    text.chars().map(Element::Character)
+}
+
+/// Adds one of several words.
+fn add_choice(elements: &mut Vec<Element>, words: &[String]) {
+    add_alternatives(elements, words.iter().map(|word| characters(word).collect()).collect());
+}
+
+/// Adds a number above zero in a fixed number of digits: zeros, another digit, and any digits.
+fn add_positive(elements: &mut Vec<Element>, digit: CharacterClass) {
+    let other = CharacterClass { lacks_zero: true, ..digit.clone() };
+    let digits = digit.elements();
+    let starting = |zeros: usize| {
+        let mut number = digits.clone();
+        number[..zeros].fill(Element::Character('0'));
+        number[zeros] = Element::One(other.clone());
+        number
+    };
+    add_alternatives(elements, (0..digits.len()).map(starting).collect());
+}
+
+/// Adds one of several sequences: a fork to all of them, each with a way to the end of the last.
+fn add_alternatives(elements: &mut Vec<Element>, alternatives: Vec<Vec<Element>>) {
+    let fork = elements.len();
+    let mut starts = Vec::new();
+    elements.push(Element::Fork(Vec::new()));
+    let end = fork + 1 + alternatives.iter().map(|one| one.len() + 1).sum::<usize>();
+    for alternative in alternatives {
+        starts.push(elements.len());
+        elements.extend(alternative);
+        elements.push(Element::Fork(vec![end]));
+    }
+    elements[fork] = Element::Fork(starts);
+}
+
+/// Returns whether no choice is the start of another.
+fn are_prefix_free(kind: &ValueType) -> bool {
+    let ValueType::Choice(choices) = kind else { return false };
+    let mut sorted: Vec<&String> = choices.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| !pair[1].starts_with(pair[0].as_str()))
+}
+
 /// Returns whether choices are short enough to be compared character by character.
 fn are_short(choices: &[String]) -> bool {
     choices.iter().map(String::len).sum::<usize>() <= MAX_CHARACTERS
 }
 
-/// Returns whether two token sequences produce a common text; with `open`, anything may follow the left one.
-fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
+/// Returns whether two sequences produce a common text; with `open`, anything may follow the left one.
+fn intersect(left: &[Element], right: &[Element], open: bool) -> bool {
     let mut visited = HashSet::new();
     let mut open_states = vec![(0, 0, false, false)];
     while let Some(state) = open_states.pop() {
@@ -195,16 +296,27 @@ fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
         if i == left.len() && (open || j == right.len()) {
             return true;
         }
+        if let Some(starts) = left.get(i).and_then(Element::branches) {
+            open_states.extend(starts.iter().map(|start| (*start, j, false, in_right)));
+            continue;
+        }
+        if let Some(starts) = right.get(j).and_then(Element::branches) {
+            open_states.extend(starts.iter().map(|start| (i, *start, in_left, false)));
+            continue;
+        }
         let (Some(a), Some(b)) = (left.get(i), right.get(j)) else { continue };
         let common = match (a, b) {
-            (Token::Character(a), Token::Character(b)) => a == b,
-            (Token::Character(character), Token::Run(class))
-            | (Token::Run(class), Token::Character(character)) => class.contains(*character),
-            (Token::Run(a), Token::Run(b)) => a.overlaps(b),
+            (Element::Character(a), Element::Character(b)) => a == b,
+            (Element::Character(character), Element::One(class) | Element::Run(class))
+            | (Element::One(class) | Element::Run(class), Element::Character(character)) => {
+                class.contains(*character)
+            }
+            (Element::One(a) | Element::Run(a), Element::One(b) | Element::Run(b)) => a.overlaps(b),
+            (Element::Fork(_), _) | (_, Element::Fork(_)) => false,
         };
         if common {
-            let (i, in_left) = if matches!(a, Token::Run(_)) { (i, true) } else { (i + 1, false) };
-            let (j, in_right) = if matches!(b, Token::Run(_)) { (j, true) } else { (j + 1, false) };
+            let (i, in_left) = if matches!(a, Element::Run(_)) { (i, true) } else { (i + 1, false) };
+            let (j, in_right) = if matches!(b, Element::Run(_)) { (j, true) } else { (j + 1, false) };
             open_states.push((i, j, in_left, in_right));
         }
     }

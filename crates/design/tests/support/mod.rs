@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use partita_design::audit::table::TableAudit;
+use partita_design::draft::Draft;
+use partita_design::generate::Generator;
+use partita_design::item::Item;
 use partita_design::{Finding, Model, Severity, Source, check, read, report};
 use std::path::PathBuf;
 
@@ -42,5 +46,29 @@ pub fn assert_clean(name: &str, text: &str) {
 
 /// A model with a `[table]`, followed by `rest`.
 pub fn with_table(rest: &str) -> String {
-    format!("format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{rest}")
+    format!("format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{rest}")
+}
+
+/// The model as it is read from the file.
+pub fn as_read(draft: &Draft) -> Model {
+    let source = Source::new("draft.toml", draft.text());
+    read(&source)
+        .unwrap_or_else(|findings| panic!("{}\n{}", report::text_of(&findings, &source), source.text))
+}
+
+/// What an audit of the items finds.
+pub fn violations(model: &Model, items: &[Item]) -> String {
+    let mut audit = TableAudit::new(model);
+    items.iter().for_each(|item| audit.add(item));
+    let violations = audit.finish().1;
+    if violations.is_empty() { String::new() } else { format!("{violations:?}") }
+}
+
+/// All items of a model, with markers and copies.
+pub fn items_of(model: &Model, total: u64) -> Vec<Item> {
+    let generator = Generator::new(model, 5, total);
+    let leaders = model.entities.iter().filter(|entity| !generator.is_follower(entity));
+    let numbered =
+        leaders.flat_map(|entity| (0..generator.count(entity)).map(move |number| (entity, number)));
+    numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect()
 }

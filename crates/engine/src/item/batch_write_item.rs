@@ -61,13 +61,13 @@ impl<S: Store> Engine<S> {
         for write in writes {
             let more = stored_bytes(&write);
             if bytes + more > PART_BYTES && !part.is_empty() {
-                outcomes.extend(self.write_each(std::mem::take(&mut part)).await?);
+                outcomes.extend(self.write_batch(std::mem::take(&mut part)).await?);
                 bytes = 0;
             }
             bytes += more;
             part.push(write);
         }
-        outcomes.extend(self.write_each(part).await?);
+        outcomes.extend(self.write_batch(part).await?);
         Ok(outcomes)
     }
 }

@@ -66,7 +66,7 @@ impl<S: Store> Engine<S> {
         Ok(ItemWrite {
             key: ItemKey::of_request(&table, &check.key)?,
             table,
-            action: Action::Check,
+            action: Action::Check { key: check.key },
             condition: Some(check.condition),
             return_values: ReturnValues::None,
             return_item_on_condition_failure: check.return_item_on_condition_failure,

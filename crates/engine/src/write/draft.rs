@@ -64,7 +64,7 @@ impl Draft {
             (None, Action::Restore(_)) => {
                 indexes.map(|index| (before(index), fitting_entry(index, key, new))).collect()
             }
-            (None, Action::Check) => Vec::new(),
+            (None, Action::Check { .. }) => Vec::new(),
             (None, _) => indexes
                 .map(|index| Ok((before(index), entry(index, key, new)?)))
                 .collect::<Result<_, Exception>>()?,
@@ -130,7 +130,7 @@ pub fn work(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> usize
     };
     let sent = match &write.action {
         Action::Put(item) | Action::Restore(item) => item.view().bytes().len(),
-        Action::Check => return condition,
+        Action::Check { .. } => return condition,
         _ => old,
     };
     condition + update + table.indexes.len() * (old + sent)
@@ -154,7 +154,7 @@ fn draft_new_item(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) ->
     match &write.action {
         Action::Put(_) | Action::Restore(_) => Ok(NewItem::Sent),
         Action::Delete { .. } => Ok(NewItem::None),
-        Action::Check => Ok(NewItem::of(old)),
+        Action::Check { .. } => Ok(NewItem::of(old)),
         Action::Expire { before, .. } => {
             let due = |item: &ItemRef<'_>| {
                 let expiry = table.expiry.as_ref();

@@ -18,7 +18,9 @@ use partita_api::Exception;
 use partita_api::reporting::ReturnValues;
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError};
 use partita_value::{Item, ItemRef};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Rows searched before the task yields.
 const PAGE_ROWS: usize = 4_096;
@@ -52,13 +54,36 @@ impl LostItem {
     }
 }
 
+/// Lost items by their stored keys.
+pub type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
+
+/// The keys of rows that cannot be read, and what is known about the items among them.
+#[derive(Default)]
+pub struct UnreadableRows<'a> {
+    pub keys: Vec<Vec<u8>>,
+    known: Option<&'a LostItems>,
+}
+
+impl<'a> UnreadableRows<'a> {
+    /// The unreadable rows at these positions of `keys`.
+    pub fn at(positions: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> UnreadableRows<'a> {
+        let keys = positions.iter().filter_map(|position| keys.get(*position)).cloned().collect();
+        UnreadableRows { keys, known: Some(known) }
+    }
+
+    pub fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
+        let is_unreadable = self.keys.iter().any(|unreadable| unreadable == key);
+        self.known.filter(|_| is_unreadable).and_then(|known| known.get(key)).map(AsRef::as_ref)
+    }
+}
+
 impl<S: Store> Engine<S> {
     /// Collects what is known about the unreadable item that a write replaces. Fails if the write depends on what the item was.
     pub(crate) async fn lost_item(&self, write: &ItemWrite) -> Result<LostItem, Exception> {
         let keys = match &write.action {
             Action::Put(item) | Action::Restore(item) => key_item(write.table.key.attributes(), item.view()),
             Action::Delete { key } | Action::Expire { key, .. } => key.clone(),
-            Action::Update { .. } | Action::Check => return Err(unreadable_item()),
+            Action::Update { .. } | Action::Check { .. } => return Err(unreadable_item()),
         };
         if write.condition.is_some() || write.return_values != ReturnValues::None {
             return Err(unreadable_item());

@@ -5,7 +5,7 @@
 //! 2. [`Engine::write_each`] or [`Engine::write_together`] passes the keys of the rows they depend on to the store.
 //! 3. The store reads these rows and calls back ([`PendingCommit::decide`]). Each write is drafted ([`Draft`]), unless that was
 //!    done before because it is expensive ([`prepared_drafts`]); [`apply_draft`](mod@apply_draft) decides what changes, and
-//!    [`row_batch`] collects the rows of all writes.
+//!    [`row_batch`] collects the rows of all writes. If there is a [`judge`], it is asked last.
 //! 4. The store commits all rows together, and returns the outcomes.
 //!
 //! While an index is being backfilled, only its rows show whether it already has the entry of an old item. A write that would
@@ -16,9 +16,11 @@ pub mod apply_draft;
 pub mod change;
 pub mod draft;
 pub mod idempotency;
+pub mod judge;
 pub mod lost_item;
 pub mod prepared_drafts;
 pub mod row_batch;
+mod verdict;
 pub mod write_report;
 
 use crate::Engine;
@@ -31,10 +33,11 @@ use crate::key::item_key::ItemKey;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
 use crate::write::apply_draft::{Recorders, StoredState, apply_draft};
-use crate::write::draft::{Draft, work};
+use crate::write::draft::Draft;
 use crate::write::idempotency::{TokenState, TokenUse};
-use crate::write::lost_item::{LostItem, unreadable_item};
-use crate::write::prepared_drafts::{DraftResult, MAX_ATTEMPTS, MAX_WRITER_WORK, PreparedDrafts};
+use crate::write::judge::WriteJudge;
+use crate::write::lost_item::{LostItems, UnreadableRows, unreadable_item};
+use crate::write::prepared_drafts::{DraftResult, MAX_ATTEMPTS, PreparedDrafts};
 use crate::write::row_batch::{RowBatch, past_key};
 use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::reporting::ReturnValues;
@@ -69,7 +72,9 @@ pub enum Action {
         key: Item,
     },
     /// Only checks the condition.
-    Check,
+    Check {
+        key: Item,
+    },
     /// Deletes the item if it expires before this second. An item that cannot be read expires by its expiry entry alone.
     Expire {
         key: Item,
@@ -93,6 +98,8 @@ pub struct Outcome {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Atomicity {
     PerWrite,
+    /// Like `PerWrite`, but if the judge refuses one write, none is made.
+    Batch,
     AllOrNothing,
 }
 
@@ -114,6 +121,8 @@ enum Decided {
     Unreadable(Vec<u8>),
     /// Not decided yet: drafting takes too long for the writer, and must be done before the next attempt.
     NeedsDrafts,
+    /// Not decided yet: judging takes too long for the writer, and must be done before the next attempt.
+    NeedsVerdict,
     /// The store passed a wrong number of rows; nothing was written.
     Impossible,
 }
@@ -146,13 +155,15 @@ impl<S: Store> Engine<S> {
         writes: Vec<ItemWrite>,
         also: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
-        match self.commit(writes, Atomicity::PerWrite, None, also).await? {
-            Committed::Outcomes(outcomes) => Ok(outcomes),
-            // All are rejections: nothing was written.
-            Committed::Repeated(_) | Committed::TokenMismatch | Committed::TooLarge(_) => {
-                Err(impossible("independent writes were decided as a transaction"))
-            }
-        }
+        independent(self.commit(writes, Atomicity::PerWrite, None, also).await?)
+    }
+
+    /// Like [`Engine::write_each`]; if the judge refuses one of the writes, none is made.
+    pub async fn write_batch(
+        &self,
+        writes: Vec<ItemWrite>,
+    ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
+        independent(self.commit(writes, Atomicity::Batch, None, |_| Vec::new()).await?)
     }
 
     /// Commits all writes or none. If any fails, the exception has a reason for each.
@@ -188,10 +199,13 @@ impl<S: Store> Engine<S> {
     ) -> Result<Committed, Exception> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
         let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
-        let pending = Arc::new(PendingCommit { writes: Arc::new(writes), atomicity, token, catalog, clock });
+        let judge = self.judge.get().map(|judge| Arc::clone(judge).of_request());
+        let writes = Arc::new(writes);
+        let pending = Arc::new(PendingCommit { writes, atomicity, token, catalog, clock, judge });
         let also = Arc::new(also);
         let mut extra_keys = pending.side_keys();
         let (mut attempts, mut drafts, mut memory) = (0, PreparedDrafts::default(), None);
+        let mut needs_verdict = false;
         loop {
             let (deciding, also_now, extra) = (Arc::clone(&pending), Arc::clone(&also), extra_keys.clone());
             let keys = pending.keys(&extra);
@@ -208,17 +222,23 @@ impl<S: Store> Engine<S> {
                 }
                 decided => decided.map_err(storage_failed)?,
             };
+            needs_verdict |= matches!(decided, Decided::NeedsVerdict);
             match decided {
                 Decided::Committed(committed) => return Ok(committed),
                 Decided::NeedsRows(more) => extra_keys.extend(more),
-                Decided::NeedsDrafts if attempts == MAX_ATTEMPTS => return Err(too_much_contention()),
-                Decided::NeedsDrafts => {
+                Decided::NeedsDrafts | Decided::NeedsVerdict if attempts == MAX_ATTEMPTS => {
+                    return Err(too_much_contention());
+                }
+                Decided::NeedsDrafts | Decided::NeedsVerdict => {
                     attempts += 1;
                     if memory.is_none() {
                         memory = Some(prepared_drafts::reserve_memory(pending.writes.len()).await);
                     }
                     let current = |write: &ItemWrite| pending.catalog.current(&write.table);
                     drafts = drafts.refresh(&self.store, &pending.writes, current).await?;
+                    if needs_verdict {
+                        drafts = drafts.judged(&pending).await?;
+                    }
                 }
                 Decided::Unreadable(_) | Decided::Impossible => {
                     return Err(impossible("the store passed other rows than requested"));
@@ -254,7 +274,7 @@ impl<S: Store> Engine<S> {
                     let Some(write) = write else { return Err(unreadable_item()) };
                     lost.insert(key, Arc::new(self.lost_item(write).await?));
                 }
-                Decided::NeedsDrafts | Decided::Impossible => {
+                Decided::NeedsDrafts | Decided::NeedsVerdict | Decided::Impossible => {
                     return Err(impossible("the store passed other rows than requested"));
                 }
             }
@@ -270,29 +290,6 @@ struct Preparation<'a> {
     unreadable: UnreadableRows<'a>,
 }
 
-/// Lost items by their stored keys.
-type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
-
-/// The keys of rows that cannot be read, and what is known about the items among them.
-#[derive(Default)]
-struct UnreadableRows<'a> {
-    keys: Vec<Vec<u8>>,
-    known: Option<&'a LostItems>,
-}
-
-impl<'a> UnreadableRows<'a> {
-    /// The unreadable rows at these positions of `keys`.
-    fn at(positions: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> UnreadableRows<'a> {
-        let keys = positions.iter().filter_map(|position| keys.get(*position)).cloned().collect();
-        UnreadableRows { keys, known: Some(known) }
-    }
-
-    fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
-        let is_unreadable = self.keys.iter().any(|unreadable| unreadable == key);
-        self.known.filter(|_| is_unreadable).and_then(|known| known.get(key)).map(AsRef::as_ref)
-    }
-}
-
 /// A commit that is not decided yet: everything the decision depends on, apart from the rows.
 struct PendingCommit {
     writes: Arc<Vec<ItemWrite>>,
@@ -300,6 +297,7 @@ struct PendingCommit {
     token: Option<TokenUse>,
     catalog: Catalog,
     clock: Clock,
+    judge: Option<Arc<dyn WriteJudge>>,
 }
 
 impl PendingCommit {
@@ -368,12 +366,17 @@ impl PendingCommit {
             }
             Some(TokenState::New) | None => {}
         }
-        let drafts = self.drafts(rows, &prepared.drafts);
+        let mut drafts = self.drafts(rows, &prepared.drafts);
         if prepared.requires_drafts && self.is_heavy(rows, &drafts) {
             return Decision::rejection(Decided::NeedsDrafts);
         }
+        let verdict = self.verdict(&drafts, &prepared.drafts);
+        let judging = self.judging(rows, &drafts);
+        if let Some(judging) = &judging {
+            drafts = judging.drafts();
+        }
         let mut batch = RowBatch::with_rows(extra_keys, extra_rows);
-        let outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
+        let mut outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
         if !batch.needed.is_empty() {
             return Decision::rejection(Decided::NeedsRows(batch.needed));
         }
@@ -383,6 +386,16 @@ impl PendingCommit {
         let bytes = outcomes.iter().flatten().map(|outcome| outcome.written_bytes).sum();
         if self.atomicity == Atomicity::AllOrNothing && bytes > limits::TRANSACTION_BYTES {
             return Decision::rejection(Decided::Committed(Committed::TooLarge(bytes)));
+        }
+        let refused = verdict::refused(judging.as_ref(), verdict, &outcomes, prepared.requires_drafts);
+        let Some(refused) = refused else { return Decision::rejection(Decided::NeedsVerdict) };
+        if !refused.is_empty() {
+            refused.iter().for_each(|(number, refusal)| drafts[*number] = Some(refusal));
+            batch = RowBatch::with_rows(extra_keys, extra_rows);
+            outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
+            if self.atomicity != Atomicity::PerWrite {
+                return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
+            }
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::store));
         batch.rows.extend(also(&outcomes));
@@ -394,25 +407,6 @@ impl PendingCommit {
         let is_collection =
             |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
         unreadable.keys.iter().find(|key| unreadable.lost(key).is_none() && !is_collection(key)).cloned()
-    }
-
-    /// The prepared drafts that are still valid, by write; empty if there are none.
-    fn drafts<'a>(&self, rows: &Rows<'_>, drafts: &'a PreparedDrafts) -> Vec<Option<&'a DraftResult>> {
-        if drafts.is_empty() {
-            return Vec::new();
-        }
-        let draft = |(number, (write, old, _)): (usize, RowsOfWrite<'_>)| {
-            let table = self.catalog.current(&write.table)?;
-            drafts.of(number, &table, old)
-        };
-        with_rows(&self.writes, rows).enumerate().map(draft).collect()
-    }
-
-    /// Whether drafting the writes that have no draft yet takes too long for the writer.
-    fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&DraftResult>]) -> bool {
-        let is_undrafted = |number: usize| drafts.get(number).is_none_or(Option::is_none);
-        let undrafted = with_rows(&self.writes, rows).enumerate().filter(|(number, _)| is_undrafted(*number));
-        undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > MAX_WRITER_WORK
     }
 
     fn apply_all(
@@ -458,6 +452,17 @@ impl PendingCommit {
             apply_draft(batch, &table, recorders, (write, draft?), stored)
         });
         each.collect()
+    }
+}
+
+/// The outcomes of independent writes.
+fn independent(committed: Committed) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
+    match committed {
+        Committed::Outcomes(outcomes) => Ok(outcomes),
+        // All are rejections: nothing was written.
+        Committed::Repeated(_) | Committed::TokenMismatch | Committed::TooLarge(_) => {
+            Err(impossible("independent writes were decided as a transaction"))
+        }
     }
 }
 

@@ -10,17 +10,18 @@ use crate::catalog::table::Table;
 use crate::offload::heavy_work::{HEAVY_WORK, offload};
 use crate::read::work_budget::{WorkBudget, yield_now};
 use crate::storage_failed;
-use crate::write::ItemWrite;
 use crate::write::draft::{Draft, work};
 use crate::write::lost_item::item_read_failed;
+use crate::write::verdict::Verdict;
+use crate::write::{ItemWrite, PendingCommit, RowsOfWrite, with_rows};
 use partita_api::Exception;
-use partita_store::{Snapshot, Store};
+use partita_store::{Rows, Snapshot, Store};
 use partita_value::{ItemRef, limits};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Drafts that look at no more bytes in total are made by the writer.
-pub const MAX_WRITER_WORK: usize = 4 << 20;
+const MAX_WRITER_WORK: usize = 4 << 20;
 /// How often writes are drafted before they fail.
 pub const MAX_ATTEMPTS: usize = 32;
 
@@ -42,7 +43,11 @@ pub async fn reserve_memory(writes: usize) -> Option<SemaphorePermit<'static>> {
 
 /// The prepared drafts of a commit, by write.
 #[derive(Clone, Default)]
-pub struct PreparedDrafts(Vec<Option<Arc<PreparedDraft>>>);
+pub struct PreparedDrafts {
+    drafts: Vec<Option<Arc<PreparedDraft>>>,
+    /// What the judge says about them, if it was asked.
+    pub(super) verdict: Option<Arc<Verdict>>,
+}
 
 /// A draft, and the table and row it was made from.
 struct PreparedDraft {
@@ -62,13 +67,22 @@ impl PreparedDraft {
 
 impl PreparedDrafts {
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.drafts.is_empty()
     }
 
     /// The draft of a write, if it was made from this table and item.
     pub fn of(&self, number: usize, table: &Arc<Table>, item: Option<ItemRef<'_>>) -> Option<&DraftResult> {
-        let prepared = self.0.get(number)?.as_ref()?;
+        let prepared = self.drafts.get(number)?.as_ref()?;
         prepared.is_from(table, item).then_some(&prepared.draft)
+    }
+
+    /// The drafts, each with the number of its write and the item it was made from.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Option<ItemRef<'_>>, &DraftResult)> {
+        let drafts = self.drafts.iter().enumerate();
+        drafts.filter_map(|(number, prepared)| {
+            let prepared = prepared.as_ref()?;
+            Some((number, prepared.row.as_deref().and_then(ItemRef::new), &prepared.draft))
+        })
     }
 
     /// Drafts the writes from the current items, and keeps the drafts that are still valid. `current` returns the current
@@ -88,7 +102,7 @@ impl PreparedDrafts {
             };
             let row = row(store, write)?;
             let item = row.as_deref().and_then(ItemRef::new);
-            let former = self.0.get(number).cloned().flatten();
+            let former = self.drafts.get(number).cloned().flatten();
             let work = work(&table, write, item);
             let prepared = match former.filter(|former| former.is_from(&table, item)) {
                 Some(former) => former,
@@ -100,7 +114,32 @@ impl PreparedDrafts {
                 yield_now().await;
             }
         }
-        Ok(PreparedDrafts(drafts))
+        Ok(PreparedDrafts { drafts, verdict: None })
+    }
+}
+
+impl PendingCommit {
+    /// The prepared drafts that are still valid, by write; empty if there are none.
+    pub(super) fn drafts<'a>(
+        &self,
+        rows: &Rows<'_>,
+        drafts: &'a PreparedDrafts,
+    ) -> Vec<Option<&'a DraftResult>> {
+        if drafts.is_empty() {
+            return Vec::new();
+        }
+        let draft = |(number, (write, old, _)): (usize, RowsOfWrite<'_>)| {
+            let table = self.catalog.current(&write.table)?;
+            drafts.of(number, &table, old)
+        };
+        with_rows(&self.writes, rows).enumerate().map(draft).collect()
+    }
+
+    /// Whether drafting the writes that have no draft yet takes too long for the writer.
+    pub(super) fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&DraftResult>]) -> bool {
+        let is_undrafted = |number: usize| drafts.get(number).is_none_or(Option::is_none);
+        let undrafted = with_rows(&self.writes, rows).enumerate().filter(|(number, _)| is_undrafted(*number));
+        undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > MAX_WRITER_WORK
     }
 }
 

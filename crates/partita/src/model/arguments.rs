@@ -4,6 +4,11 @@ use crate::arguments::Endpoint;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod migration;
+mod relational;
+pub use migration::{Consolidate, CopyOptions, Migrate, Split};
+pub use relational::{Copy, Relations};
+
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 something was found, 2 the command failed.";
 
 #[derive(Args)]
@@ -24,12 +29,22 @@ pub enum Task {
     ExplainCode(ExplainCode),
     /// Monthly cost: on demand and provisioned, one table and a table per entity
     Cost(Cost),
+    /// Sizes and cost of the next twelve months, and the month in which a limit is first exceeded
+    Growth(Cost),
+    /// A card for each partition key: values, distribution, items, traffic and a verdict
+    Keys(Keys),
     /// What changes from one version of a model to the next; exits with 1 if a finding appears
     #[command(after_help = EXIT_CODES)]
     Diff(Diff),
     /// Rewrite a table's items from one version of a model to the next
     #[command(after_help = EXIT_CODES)]
     Migrate(Migrate),
+    /// Copy several tables into one, and verify it
+    #[command(after_help = EXIT_CODES)]
+    Consolidate(Consolidate),
+    /// Copy a table into several, and verify it
+    #[command(after_help = EXIT_CODES)]
+    Split(Split),
     /// Check a table's items against a model: templates, index keys, types, uniqueness, copies
     #[command(after_help = EXIT_CODES)]
     Audit(Audit),
@@ -41,12 +56,22 @@ pub enum Task {
     Watch(Watch),
     /// Generate realistic items and load them into a table, or print them
     Seed(Seed),
+    /// Try a design before there is an application: seed it, carry out every pattern, predicted beside measured
+    #[command(after_help = EXIT_CODES)]
+    Try(Try),
     /// Propose a model from the items of a table or of a file
     Infer(Infer),
     /// Convert another tool's file to a model
     Import(Import),
+    /// Copy the rows of a relational database into a model's table, and compare both sides
+    #[command(after_help = EXIT_CODES)]
+    Copy(Copy),
+    /// Write a table as typed relations: a CSV file for each entity, and the SQL that loads them
+    Relations(Relations),
     /// Convert a model to another tool's file
     Export(Export),
+    /// Serve an editor: findings, completion and plans while a model is written (language server protocol)
+    Lsp,
     /// Print the JSON schema that editors use to complete and check models
     Schema,
 }
@@ -61,6 +86,19 @@ pub enum Format {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlainFormat {
     Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// Commands of the AWS CLI
+    Cli,
+    /// Python, with boto3
+    Python,
+    /// JavaScript, with version 3 of the SDK
+    #[value(name = "javascript")]
+    JavaScript,
+    /// Operations and their inputs
     Json,
 }
 
@@ -81,6 +119,10 @@ pub struct Check {
     /// Show notes and allowed findings too
     #[arg(long)]
     pub notes: bool,
+
+    /// Write the proposed repairs into the files, then check them
+    #[arg(long)]
+    pub fix: bool,
 }
 
 #[derive(Args)]
@@ -90,6 +132,10 @@ pub struct Explain {
 
     /// Only this pattern or write
     pub name: Option<String>,
+
+    /// Print only the requests, ready to paste, with the items that `seed` generates
+    #[arg(long = "as", value_enum, value_name = "LANGUAGE", conflicts_with = "format")]
+    pub language: Option<Language>,
 
     #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
     pub format: PlainFormat,
@@ -113,6 +159,15 @@ pub struct Cost {
     /// A price file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
+
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub format: PlainFormat,
+}
+
+#[derive(Args)]
+pub struct Keys {
+    /// A model file
+    pub model: PathBuf,
 
     #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
     pub format: PlainFormat,
@@ -167,9 +222,21 @@ pub struct Attach {
     #[arg(long)]
     pub enforce: bool,
 
+    /// Replace an enforced model even if that lowers its rules
+    #[arg(long)]
+    pub force: bool,
+
+    /// Log or refuse reads that no pattern declares, instead of what the model says
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub reads: Option<crate::arguments::ModelMode>,
+
     /// The table, instead of the model's name
     #[arg(long)]
     pub table: Option<String>,
+
+    /// Add indexes of the model that the table does not have
+    #[arg(long)]
+    pub add_indexes: bool,
 
     #[command(flatten)]
     pub endpoint: Endpoint,
@@ -197,39 +264,46 @@ pub struct Watch {
 }
 
 #[derive(Args)]
-pub struct Migrate {
-    /// The model that the items follow now
-    pub old: PathBuf,
+pub struct Try {
+    /// A model file
+    pub model: PathBuf,
 
-    /// The model that they are to follow
-    pub new: PathBuf,
+    /// About how many items, distributed as the model expects them
+    #[arg(long, default_value_t = 1000)]
+    pub items: u64,
 
-    /// Write; without this, the items are only read and counted
-    #[arg(long)]
-    pub apply: bool,
+    /// The same seed gives the same items
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 
-    /// Checkpoint file that lets an interrupted migration resume
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
+    /// Also drive the declared mix of patterns and writes
+    #[arg(long, value_enum)]
+    pub rate: Option<Rate>,
 
-    /// The table, instead of the old model's name
+    /// Multiple of the declared rates
+    #[arg(long, default_value_t = 1.0, requires = "rate")]
+    pub scale: f64,
+
+    /// How long to drive it: a number and s, m or h
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = seconds, requires = "rate")]
+    pub duration: f64,
+
+    /// The table to create, instead of the model's name and -try
     #[arg(long)]
     pub table: Option<String>,
 
-    /// Copy everything into this table, which is created: for changes that cannot be made in place
-    #[arg(long, value_name = "TABLE")]
-    pub into: Option<String>,
-
-    /// Remove indexes that the new model does not have, after verification
+    /// Keep the table at the endpoint
     #[arg(long)]
-    pub remove_indexes: bool,
-
-    /// Delete items of types that the new model does not have
-    #[arg(long)]
-    pub delete_removed: bool,
+    pub keep: bool,
 
     #[command(flatten)]
     pub endpoint: Endpoint,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rate {
+    /// The rates that the model declares
+    Declared,
 }
 
 #[derive(Args)]
@@ -253,6 +327,10 @@ pub struct Seed {
     #[arg(long)]
     pub table: Option<String>,
 
+    /// Add indexes of the model that the table does not have
+    #[arg(long)]
+    pub add_indexes: bool,
+
     #[command(flatten)]
     pub endpoint: Endpoint,
 }
@@ -271,12 +349,31 @@ pub struct Infer {
     #[arg(long, value_delimiter = ',', value_name = "PK,SK")]
     pub keys: Vec<String>,
 
-    /// How many items to read at most
-    #[arg(long, default_value_t = 10_000)]
-    pub limit: usize,
+    /// How many items to read at most; all by default
+    #[arg(long)]
+    pub limit: Option<usize>,
+
+    #[command(flatten)]
+    pub questions: Questions,
 
     #[command(flatten)]
     pub endpoint: Endpoint,
+}
+
+/// What to do with the questions of a proposed model.
+#[derive(Args)]
+pub struct Questions {
+    /// Print the questions instead of the model
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub questions: Option<PlainFormat>,
+
+    /// A JSON object of answers, by the id of the question
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+
+    /// Ask on the terminal
+    #[arg(long)]
+    pub ask: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -285,6 +382,26 @@ pub enum Origin {
     Workbench,
     /// A OneTable schema as JSON
     Onetable,
+    /// A relational schema: the DDL of PostgreSQL, MySQL or SQLite
+    Sql,
+    /// A sheet of access patterns: a Markdown table or CSV
+    Sheet,
+    /// Recorded requests, one JSON line each, as `partita serve --log-requests` writes them
+    Requests,
+    /// A CloudFormation or SAM template, as JSON or YAML
+    Cloudformation,
+    /// A template that CDK wrote: cdk.out/*.template.json
+    Cdk,
+    /// The output of `terraform show -json`, or HCL
+    Terraform,
+    /// Entities of ElectroDB, as integrations/schemas/electrodb_schema.mjs prints them
+    Electrodb,
+    /// Entities of DynamoDB-Toolbox, as integrations/schemas/toolbox_schema.mjs prints them
+    Toolbox,
+    /// Models of Dynamoose, as integrations/schemas/dynamoose_schema.mjs prints them
+    Dynamoose,
+    /// Models of PynamoDB, as integrations/schemas/pynamodb_schema.py prints them
+    Pynamodb,
 }
 
 #[derive(Args)]
@@ -296,9 +413,46 @@ pub struct Import {
     /// The file
     pub file: PathBuf,
 
-    /// The table's name, if the file does not have it
-    #[arg(long, default_value = "Table")]
-    pub table: String,
+    /// The table's name, if the file does not have it; if it has several tables, the one to print
+    #[arg(long)]
+    pub table: Option<String>,
+
+    /// With several tables in the file, write a model for each to this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "questions")]
+    pub out: Option<PathBuf>,
+
+    /// With requests: the model whose patterns and writes get rates; what it lacks is added
+    #[arg(long, value_name = "MODEL", conflicts_with = "items")]
+    pub model: Option<PathBuf>,
+
+    /// With requests, cloudformation, cdk and terraform: items in the format of `infer`, from which the entities are learned
+    #[arg(long, value_name = "FILE")]
+    pub items: Option<PathBuf>,
+
+    /// With sql: a log of queries, as pg_stat_statements in CSV, PostgreSQL's log, MySQL's general log, or statements
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+
+    /// With sql: a table for each entity instead of one for all; with --out FOLDER, or --table ENTITY to print one
+    #[arg(long)]
+    pub table_per_entity: bool,
+
+    /// The time that a log covers, as in 90s, 15m, 1h or 7d, for the rates of patterns and writes
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub over: Option<f64>,
+
+    #[command(flatten)]
+    pub questions: Questions,
+}
+
+/// The seconds of a time such as `1h`.
+fn seconds(text: &str) -> Result<f64, String> {
+    let units = [('s', 1.0), ('m', 60.0), ('h', 3_600.0), ('d', 86_400.0)];
+    let parsed = units
+        .iter()
+        .find_map(|(unit, seconds)| Some(text.strip_suffix(*unit)?.parse::<f64>().ok()? * seconds));
+    let fine = parsed.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    fine.ok_or_else(|| "write a number with s, m, h or d behind it, as in 15m".to_owned())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,19 +1,32 @@
 //! `partita model attach`, `detach` and `watch`: models of a running server, and its request statistics.
 
 use super::arguments::{Attach, Detach, PlainFormat, Watch};
-use super::{FINE, Outcome, file};
+use super::{FINE, Outcome, file, table_check};
 use crate::client::{Client, MODELS_PATH};
 use serde_json::Value;
 
 pub fn attach(arguments: &Attach) -> Outcome {
-    let text = file::text(&arguments.model)?;
+    let source = file::text(&arguments.model)?;
     // Parsed here first, so that errors name the file.
-    let model = file::model(&arguments.model)?;
-    let table = arguments.table.as_ref().unwrap_or(&model.table.name);
+    let mut model = file::model(&arguments.model)?;
+    if let Some(table) = &arguments.table {
+        table.clone_into(&mut model.table.name);
+    }
+    let table = &model.table.name;
+    if arguments.add_indexes {
+        table_check::add_missing_indexes(&arguments.endpoint, &model)?;
+    }
+    table_check::require_existing(&mut Client::new(&arguments.endpoint)?, &model)?;
     let mode = if arguments.enforce { "enforce" } else { "warn" };
-    let parameters = [("table", table.as_str()), ("mode", mode)];
-    Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "PUT", &parameters, text.as_bytes())?;
+    let force = if arguments.force { "true" } else { "false" };
+    let mut parameters = vec![("table", table.as_str()), ("mode", mode), ("force", force)];
+    parameters.extend(arguments.reads.map(|reads| ("reads", reads.name())));
+    let answer =
+        Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "PUT", &parameters, source.as_bytes())?;
     println!("{} is attached to table {table}, mode {mode}", arguments.model.display());
+    for rule in list(&answer["lowered"]) {
+        println!("no longer checked as before: {}", text(&rule));
+    }
     Ok(FINE)
 }
 
@@ -48,7 +61,14 @@ pub fn watch(arguments: &Watch) -> Outcome {
 }
 
 fn print(statistics: &Value) {
-    println!("table {}, mode {}", text(&statistics["table"]), text(&statistics["mode"]));
+    println!(
+        "table {}, mode {}{}, reads {}; {:.0} seconds",
+        text(&statistics["table"]),
+        text(&statistics["mode"]),
+        if statistics["transition"] == true { ", being migrated" } else { "" },
+        text(&statistics["reads"]),
+        statistics["seconds"].as_f64().unwrap_or_default()
+    );
     for (title, field, label) in [
         ("patterns", "patterns", "pattern"),
         ("writes", "writes", "write"),
@@ -65,15 +85,19 @@ fn print(statistics: &Value) {
             .unwrap_or(0)
             .max(title.len());
         println!(
-            "\n{title:width$} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
-            "requests", "units", "p50 ms", "p99 ms", "read", "wasted"
+            "\n{title:width$} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
+            "requests", "declared/s", "observed/s", "units", "p50 ms", "p99 ms", "read", "wasted"
         );
         for entry in entries {
             let milliseconds = |field: &str| entry[field].as_f64().unwrap_or_default() / 1000.0;
+            let rate =
+                |field: &str| entry[field].as_f64().map(|rate| format!("{rate:.1}")).unwrap_or_default();
             println!(
-                "{:width$} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
+                "{:width$} {:>10} {:>10} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
                 text(&entry[label]),
                 entry["requests"],
+                rate("declaredPerSecond"),
+                rate("observedPerSecond"),
                 entry["units"].as_f64().unwrap_or_default(),
                 milliseconds("p50Microseconds"),
                 milliseconds("p99Microseconds"),
@@ -82,6 +106,7 @@ fn print(statistics: &Value) {
             );
         }
     }
+    print_unused(statistics);
     for violation in list(&statistics["violations"]) {
         println!(
             "\nrule {} broken {} times, last: {}",
@@ -100,6 +125,27 @@ fn print(statistics: &Value) {
         list(&template["keys"])
             .iter()
             .for_each(|key| println!("{:>12}  {}", key["requests"], text(&key["key"])));
+    }
+}
+
+/// Patterns and writes that the model declares and nobody uses, and indexes that nobody reads.
+fn print_unused(statistics: &Value) {
+    for (title, field, label) in [
+        ("patterns never asked", "patternsNeverAsked", "pattern"),
+        ("writes never made", "writesNeverMade", "write"),
+    ] {
+        let entries = list(&statistics[field]);
+        let names: Vec<&str> = entries.iter().map(|entry| text(&entry[label])).collect();
+        if !names.is_empty() {
+            println!("\n{title}: {}", names.join(", "));
+        }
+    }
+    for index in list(&statistics["unusedIndexes"]) {
+        let cost = index["monthlyCost"].as_f64().unwrap_or_default();
+        println!(
+            "\nindex {} is never read; it costs {cost:.2} USD a month at the declared rates",
+            text(&index["index"])
+        );
     }
 }
 

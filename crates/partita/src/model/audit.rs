@@ -3,15 +3,22 @@
 use super::arguments::{Audit, PlainFormat};
 use super::{FINE, FOUND, Outcome, file, items};
 use crate::client::Client;
-use partita_design::audit::table::{RuleViolations, TableAudit};
+use partita_design::audit::table::{EXAMPLES, RuleViolations, TableAudit};
+use partita_design::formatting::plural;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 pub fn run(arguments: &Audit) -> Outcome {
     let model = file::model(&arguments.model)?;
-    let mut inspection = TableAudit::new(&model);
+    let mut inspection = match arguments.format {
+        PlainFormat::Text => TableAudit::new(&model),
+        PlainFormat::Json => TableAudit::with_all_messages(&model),
+    };
     match &arguments.items {
-        Some(path) => items::from_file(path, usize::MAX)?.iter().for_each(|item| inspection.add(item)),
+        Some(path) => items::each_in_file(path, usize::MAX, |item| {
+            inspection.add(&item);
+            Ok(())
+        })?,
         None => {
             let table = arguments.table.as_deref().unwrap_or(&model.table.name);
             let mut client = Client::new(&arguments.endpoint)?;
@@ -22,16 +29,17 @@ pub fn run(arguments: &Audit) -> Outcome {
     match arguments.format {
         PlainFormat::Text => print(items, &broken),
         PlainFormat::Json => {
-            let rules = broken.iter().map(
-                |(rule, broken)| json!({ "rule": rule, "items": broken.items, "examples": broken.examples }),
-            );
+            let rules = broken.iter().map(|(rule, RuleViolations { items, examples })| {
+                let first = &examples[..examples.len().min(EXAMPLES)];
+                json!({ "rule": rule, "items": items, "examples": first, "violations": examples })
+            });
             println!("{}", json!({ "items": items, "broken": rules.collect::<Vec<_>>() }));
         }
     }
     Ok(if broken.is_empty() { FINE } else { FOUND })
 }
 
-fn print(items: u64, broken: &BTreeMap<&'static str, RuleViolations>) {
+pub fn print(items: u64, broken: &BTreeMap<&'static str, RuleViolations>) {
     for (rule, RuleViolations { items, examples }) in broken {
         println!("{rule}: {items}");
         examples.iter().for_each(|example| println!("  {example}"));
@@ -40,5 +48,5 @@ fn print(items: u64, broken: &BTreeMap<&'static str, RuleViolations>) {
         }
     }
     let total: u64 = broken.values().map(|broken| broken.items).sum();
-    println!("{items} items read, {total} violations");
+    println!("{} read, {}", plural(items, "item"), plural(total, "violation"));
 }

@@ -2,14 +2,18 @@
 
 use super::arguments::{Check, Format};
 use super::{FAILED, FINE, FOUND, Outcome, file};
-use partita_design::{Finding, Severity, Source, check, read, report};
+use partita_design::{Finding, Severity, Source, check, read, repair, report};
 use serde_json::{Value, json};
+use std::path::Path;
 
 pub fn run(arguments: &Check) -> Outcome {
     let mut worst = FINE;
     let mut documents: Vec<Value> = Vec::new();
     for path in &arguments.models {
-        let source = file::source(path)?;
+        let mut source = file::source(path)?;
+        if arguments.fix {
+            source = repaired(path, source)?;
+        }
         let (code, document) = match read(&source) {
             Err(findings) => (FAILED, unreadable(arguments, &source, &findings)),
             Ok(model) => {
@@ -32,6 +36,25 @@ pub fn run(arguments: &Check) -> Outcome {
     }
     print_documents(arguments.format, documents);
     Ok(worst)
+}
+
+/// Writes the repairs of a model into its file.
+fn repaired(path: &Path, source: Source) -> Result<Source, String> {
+    let Ok(model) = read(&source) else { return Ok(source) };
+    let (text, count) = repair::apply_all(&source.text, &check(&model).findings);
+    if count == 0 {
+        return Ok(source);
+    }
+    if path.as_os_str() == "-" {
+        return Err("standard input cannot be repaired; name a file".to_owned());
+    }
+    std::fs::write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    eprintln!(
+        "{} of {} written",
+        if count == 1 { "1 repair".to_owned() } else { format!("{count} repairs") },
+        source.name
+    );
+    Ok(Source::new(source.name, text))
 }
 
 fn unreadable(arguments: &Check, source: &Source, findings: &[Finding]) -> Value {

@@ -3,7 +3,8 @@
 use super::arguments::{Cost, PlainFormat};
 use super::{FINE, Outcome, file};
 use crate::clock;
-use partita_design::capacity::cost;
+use partita_design::capacity::cost::cost;
+use partita_design::report::cost as report;
 use partita_value::calendar::timestamp;
 
 /// Older prices are reported.
@@ -12,10 +13,10 @@ const OLD_MONTHS: i64 = 12;
 pub fn run(arguments: &Cost) -> Outcome {
     let model = file::model(&arguments.model)?;
     let prices = file::prices(arguments.prices.as_deref())?;
-    let cost = cost::cost(&model, &prices);
+    let cost = cost(&model, &prices);
     match arguments.format {
-        PlainFormat::Text => print!("{}", cost::text(&model, &cost, &prices)),
-        PlainFormat::Json => println!("{:#}", cost::json(&cost, &prices)),
+        PlainFormat::Text => print!("{}", report::text(&model, &cost, &prices)),
+        PlainFormat::Json => println!("{:#}", report::json(&cost, &prices)),
     }
     let age = prices.age_in_months(&timestamp(clock::unix_seconds() * 1_000));
     if let Some(age) = age.filter(|age| *age > OLD_MONTHS) {

@@ -1,9 +1,9 @@
 //! `partita model explain`.
 
-use super::arguments::{Explain, PlainFormat};
+use super::arguments::{Explain, Language, PlainFormat};
 use super::{FINE, Outcome, file};
 use partita_design::finding::closest;
-use partita_design::report::explain;
+use partita_design::report::{explain, sent};
 
 pub fn run(arguments: &Explain) -> Outcome {
     let model = file::model(&arguments.model)?;
@@ -18,6 +18,16 @@ pub fn run(arguments: &Explain) -> Outcome {
             );
             return Err(format!("the model has no pattern and no write {name}; {help}"));
         }
+    }
+    if let Some(language) = arguments.language {
+        let language = match language {
+            Language::Cli => sent::Language::Cli,
+            Language::Python => sent::Language::Python,
+            Language::JavaScript => sent::Language::JavaScript,
+            Language::Json => sent::Language::Json,
+        };
+        print!("{}", sent::requests(&model, arguments.name.as_deref(), language));
+        return Ok(FINE);
     }
     match arguments.format {
         PlainFormat::Text => print!("{}", explain::text(&model, arguments.name.as_deref())),

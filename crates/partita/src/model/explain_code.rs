@@ -10,7 +10,7 @@ pub fn run(arguments: &ExplainCode) -> Outcome {
         return Ok(FINE);
     }
     let Some(wanted) = &arguments.code else {
-        for code in CODES {
+        for code in CODES.iter() {
             println!("{}  {:7}  {}", code.code, code.severity.name(), code.title);
         }
         return Ok(FINE);

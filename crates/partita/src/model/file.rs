@@ -1,11 +1,16 @@
 //! Reads files for `partita model`, with errors that name them.
 
 use partita_design::{Model, Source, read, report};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// A file's text; `-` is standard input.
+/// A file's text without a byte order mark; `-` is standard input.
 pub fn text(path: &Path) -> Result<String, String> {
+    let text = whole(path)?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+fn whole(path: &Path) -> Result<String, String> {
     if path.as_os_str() == "-" {
         let mut text = String::new();
         std::io::stdin()
@@ -14,6 +19,16 @@ pub fn text(path: &Path) -> Result<String, String> {
         return Ok(text);
     }
     std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// Reads a file piece by piece; `-` is standard input.
+pub fn reader(path: &Path) -> Result<Box<dyn BufRead>, String> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    let opened =
+        std::fs::File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
+    Ok(Box::new(BufReader::new(opened?)))
 }
 
 pub fn source(path: &Path) -> Result<Source, String> {

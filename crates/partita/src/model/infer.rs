@@ -1,44 +1,59 @@
 //! `partita model infer`: proposes a model from items.
 
 use super::arguments::Infer;
-use super::{FINE, Outcome, items};
+use super::{FINE, Outcome, items, questions};
 use crate::client::Client;
+use partita_design::draft::Draft;
 use partita_design::exchange::table_definition::from_description;
-use partita_design::inference::{KnownSchema, infer};
-use partita_design::item::Item;
-use partita_design::toml_writer;
-use serde_json::Value;
+use partita_design::inference::{Inference, KnownSchema};
+use serde_json::{Value, json};
 
 pub fn run(arguments: &Infer) -> Outcome {
-    let mut known =
-        KnownSchema { table: arguments.table.clone(), keys: arguments.keys.clone(), indexes: Vec::new() };
-    let items = match &arguments.items {
-        Some(path) => items::from_file(path, arguments.limit)?,
-        None => scan(arguments, &mut known)?,
+    let known = KnownSchema {
+        table: arguments.table.clone(),
+        keys: arguments.keys.clone(),
+        ..KnownSchema::default()
     };
-    let model = infer(&items, &known)?;
-    let comment = format!(
-        "Proposed from {} items. Correct the names and types, add the patterns and writes that are missing,\nthen: partita model check",
-        items.len()
-    );
-    print!("{}", toml_writer::write(&model, &comment));
+    let draft = match &arguments.items {
+        Some(path) => {
+            let mut inference = Inference::new(known);
+            items::each_in_file(path, arguments.limit.unwrap_or(usize::MAX), |item| {
+                inference.add(item, None)
+            })?;
+            inference.finish()?
+        }
+        None => scan(arguments, known)?,
+    };
+    print!("{}", questions::settle(draft, &arguments.questions)?);
     Ok(FINE)
 }
 
-fn scan(arguments: &Infer, known: &mut KnownSchema) -> Result<Vec<Item>, String> {
+fn scan(arguments: &Infer, mut known: KnownSchema) -> Result<Draft, String> {
     let mut client = Client::new(&arguments.endpoint)?;
     let description = items::describe(&mut client, &arguments.table)?;
     (known.keys, known.indexes) = from_description(&description);
-    let mut found = Vec::new();
+    known.item_count = description["ItemCount"].as_u64();
+    known.ttl = time_to_live(&mut client, &arguments.table);
+    let mut inference = Inference::new(known);
     let mut start = Value::Null;
-    while found.len() < arguments.limit {
+    let mut left = arguments.limit.unwrap_or(usize::MAX);
+    loop {
         let (page, next) = items::page(&mut client, &arguments.table, &start)?;
-        found.extend(page);
+        for item in page.into_iter().take(left) {
+            inference.add(item, None)?;
+            left -= 1;
+        }
         start = next;
-        if start.is_null() {
-            break;
+        if start.is_null() || left == 0 {
+            return inference.finish();
         }
     }
-    found.truncate(arguments.limit);
-    Ok(found)
+}
+
+/// The attribute that holds the expiry time, if the table has one.
+fn time_to_live(client: &mut Client, table: &str) -> Option<String> {
+    let response = client.call("DescribeTimeToLive", &json!({ "TableName": table })).ok()?;
+    let description = &response["TimeToLiveDescription"];
+    let enabled = description["TimeToLiveStatus"].as_str().is_some_and(|status| status.starts_with("ENABL"));
+    description["AttributeName"].as_str().filter(|_| enabled).map(str::to_owned)
 }

@@ -1,33 +1,82 @@
 //! Reads the items of a table from a file, or page by page from a database.
 
-use super::{file, item_json};
+use super::file;
 use crate::client::Client;
 use crate::progress_bar::ProgressBar;
+use partita_design::exchange::item_json;
 use partita_design::item::Item;
 use serde_json::{Value, json};
+use std::io::{BufRead, Read};
 use std::path::Path;
 
-/// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line.
-pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
-    let text = file::text(path)?;
-    let whole: Result<Value, _> = serde_json::from_str(&text);
-    let values: Vec<Value> = match whole {
-        Ok(Value::Array(values)) => values,
-        Ok(Value::Object(mut object)) => match object.remove("Items") {
-            Some(Value::Array(values)) => values,
-            _ => vec![Value::Object(object)],
-        },
-        _ => {
-            let lines = text.lines().filter(|line| !line.trim().is_empty());
-            let parsed: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
-            parsed.map_err(|error| format!("the items are not JSON: {error}"))?
+const NOT_DYNAMODB_JSON: &str =
+    "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}";
+
+/// Reads the items of a file in DynamoDB JSON: a list, the output of `aws dynamodb scan`, an export, the input of
+/// BatchWriteItem, or one item per line; items in plain JSON are read too. Only a file of lines is read
+/// without keeping it.
+pub fn each_in_file(
+    path: &Path,
+    limit: usize,
+    mut take: impl FnMut(Item) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut reader = file::reader(path)?;
+    let mut first = String::new();
+    let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    while first.trim().is_empty() {
+        first.clear();
+        if reader.read_line(&mut first).map_err(failed)? == 0 {
+            return Ok(());
         }
+    }
+    let of_line = |line: &str| {
+        serde_json::from_str::<Value>(line).map_err(|error| format!("the items are not JSON: {error}"))
     };
-    if !values.iter().take(limit).all(Value::is_object) {
+    let is_item =
+        |object: &serde_json::Map<String, Value>| !object.contains_key("Items") && batch(object).is_none();
+    let is_line =
+        serde_json::from_str::<Value>(&first).is_ok_and(|value| value.as_object().is_some_and(is_item));
+    if is_line {
+        let lines = std::iter::once(Ok(first)).chain(reader.lines());
+        for line in lines.take(limit) {
+            let line = line.map_err(failed)?;
+            if !line.trim().is_empty() {
+                take(decoded(&of_line(&line)?)?)?;
+            }
+        }
+        return Ok(());
+    }
+    let mut text = first;
+    reader.read_to_string(&mut text).map_err(failed)?;
+    let values = match of_line(&text)? {
+        Value::Array(values) => values,
+        Value::Object(mut object) => match object.remove("Items") {
+            Some(Value::Array(values)) => values,
+            _ => batch(&object).unwrap_or_else(|| vec![Value::Object(object)]),
+        },
+        _ => return Err("the items are not JSON objects".to_owned()),
+    };
+    values.iter().take(limit).try_for_each(|value| take(decoded(value)?))
+}
+
+/// The items of a BatchWriteItem request: puts by the name of their table.
+fn batch(request: &serde_json::Map<String, Value>) -> Option<Vec<Value>> {
+    let puts = request.values().map(|puts| puts.as_array()).collect::<Option<Vec<_>>>()?;
+    let item = |put: &Value| put.get("PutRequest")?.get("Item").cloned();
+    puts.into_iter().flatten().map(item).collect::<Option<Vec<_>>>().filter(|items| !items.is_empty())
+}
+
+/// An item, or the `Item` of a line of an export. An item without any type is plain JSON.
+fn decoded(value: &Value) -> Result<Item, String> {
+    if !value.is_object() {
         return Err("the items are not JSON objects".to_owned());
     }
-    let items: Option<Vec<Item>> = values.iter().take(limit).map(item_json::decode).collect();
-    items.ok_or_else(|| "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}".to_owned())
+    let exported = value.get("Item").filter(|_| value.as_object().is_some_and(|object| object.len() == 1));
+    exported
+        .and_then(item_json::decode)
+        .or_else(|| item_json::decode(value))
+        .or_else(|| item_json::decode_plain(value))
+        .ok_or_else(|| NOT_DYNAMODB_JSON.to_owned())
 }
 
 /// The `Table` of DescribeTable.

@@ -1,113 +1,92 @@
-//! `partita model migrate`: migrates a table from one version of a model to the next.
+//! `partita model migrate`, `consolidate` and `split`: items from one model to another, in place or into other tables.
 //!
-//! Without `--apply` nothing is written: the plan is shown, the items are read and counted. With it, missing indexes are added,
-//! items are rewritten page by page, and everything is read again to verify it; then unneeded indexes are removed, if that is
-//! requested. Every step is idempotent, and the checkpoint records where to resume. The way back is the same command with the
-//! models exchanged. Changes that cannot be made in place go into a new table (`--into`).
+//! Without `--apply` nothing is written: the items are read, and what would be written, and what stands against it, is counted
+//! (`pass`, `ledger`). With it, every item is written in its new form, in one transaction with the markers of its unique values and
+//! its copies (`plan`, `actions`), and aggregates are counted (`aggregates`); then the result is audited against the new model, and compared with the sources if these
+//! are other tables (`verify`). Changes of the application are carried over from the tables' streams (`follow`). Every step is idempotent, so that a migration that is interrupted anywhere is simply repeated. The way back
+//! is the same command with the models exchanged.
 
-mod copy_to_table;
+mod actions;
+mod aggregates;
+mod attached_model;
+mod blocked;
+mod both_forms;
+mod follow;
 mod indexes;
+mod ledger;
+mod own_writes;
+mod pass;
+mod plan;
 mod progress;
-mod rewrite_in_place;
+mod run;
 mod summary;
+mod tables;
+mod tags;
+mod target_table;
+mod verify;
 
-use super::arguments::Migrate;
-use super::{FINE, FOUND, Outcome, file, seed};
+pub use run::{consolidate, migrate, split};
+
+use crate::arguments::Endpoint;
 use crate::client::Client;
-use partita_design::Model;
+use own_writes::OwnWrites;
+use plan::NewestVersions;
 use serde_json::Value;
-use summary::MigrationSummary;
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+use tables::Tables;
 
-struct Migration<'a> {
-    arguments: &'a Migrate,
-    old: Model,
-    new: Model,
-    table: String,
+/// What the user wants.
+#[derive(Clone)]
+pub struct Options<'a> {
+    pub apply: bool,
+    pub checkpoint: Option<PathBuf>,
+    pub delete_removed: bool,
+    pub remove_indexes: bool,
+    /// Copy again into tables that were filled and verified.
+    pub overwrite: bool,
+    /// Carry over what the application changes, until the user stops it.
+    pub follow: bool,
+    pub endpoint: &'a Endpoint,
+}
+
+struct Migration<'t> {
+    tables: &'t Tables,
+    options: Options<'t>,
     client: Client,
+    /// The newest versions of the last preview, and of what has changed since.
+    newest: NewestVersions,
+    /// Markers and copies that belong to no item and are removed by this pass, by the hash of their key.
+    orphans: HashSet<u128>,
+    /// Names of attributes that items have: the first of them.
+    names: BTreeSet<String>,
+    /// Writes that the stream has not shown yet, while it is followed.
+    own_writes: Option<OwnWrites>,
+    /// Target tables that do not exist yet.
+    absent: HashSet<String>,
+    /// What differs in the targets is out of date.
+    may_overwrite: bool,
+    /// How many writes or transactions have succeeded.
+    written: u64,
+    /// How many changes of the application were carried over.
+    carried: u64,
 }
 
-pub fn run(arguments: &Migrate) -> Outcome {
-    let (old, new) = (file::model(&arguments.old)?, file::model(&arguments.new)?);
-    let table = arguments.table.clone().unwrap_or_else(|| old.table.name.clone());
-    let obstacle = indexes::obstacle(&old, &new);
-    if let Some(obstacle) = obstacle.filter(|_| arguments.into.is_none()) {
-        return Err(format!(
-            "{obstacle}.\nOr copy everything into a new table: partita model migrate {} {} --table {table} --into NEW-TABLE --apply",
-            arguments.old.display(),
-            arguments.new.display()
-        ));
-    }
-    let client = Client::new(&arguments.endpoint)?;
-    let mut migration = Migration { arguments, old, new, table, client };
-    match &arguments.into {
-        Some(into) => migration.copy_to_new_table(into),
-        None => migration.in_place(),
-    }
-}
-
-impl Migration<'_> {
-    fn in_place(&mut self) -> Outcome {
-        let deletes = self.arguments.delete_removed;
-        let unneeded = self.unneeded_indexes()?;
-        if !self.arguments.apply {
-            let summary = self.pass(false)?;
-            println!("dry run: nothing was written; --apply does it");
-            for index in self.new.indexes.iter().filter(|index| self.old.index(&index.name).is_none()) {
-                println!("           index {} is added", index.name);
-            }
-            self.print_unneeded(&unneeded);
-            return Ok(summary.print(deletes));
-        }
-        self.add_indexes()?;
-        self.pass(true)?.print(deletes);
-        let summary = self.pass(false)?;
-        let left = summary.put + summary.moved;
-        println!("verified: {} items conform to the new model, {left} do not", summary.kept);
-        if left > 0 || !summary.unknown.is_empty() || !summary.gone.is_empty() {
-            return Ok(FOUND);
-        }
-        if self.arguments.remove_indexes {
-            self.remove_indexes()?;
-        } else {
-            self.print_unneeded(&unneeded);
-        }
-        Ok(FINE)
-    }
-
-    fn print_unneeded(&self, names: &[String]) {
-        let fate = if self.arguments.remove_indexes {
-            "is removed at the end"
-        } else {
-            "is left; --remove-indexes removes it"
-        };
-        names
-            .iter()
-            .for_each(|name| println!("           index {name}, which the new model does not have, {fate}"));
-    }
-
-    /// Creates a table with the new keys, and copies every item into it.
-    fn copy_to_new_table(&mut self, into: &str) -> Outcome {
-        if !self.arguments.apply {
-            let summary = self.pass(false)?;
-            println!(
-                "dry run: nothing was written; --apply creates table {into} and copies the items into it"
-            );
-            return Ok(summary.print(false));
-        }
-        let mut target = self.new.clone();
-        into.clone_into(&mut target.table.name);
-        seed::ensure_table(&self.arguments.endpoint, &target)?;
-        let summary = self.copy(into)?;
-        let code = summary.print(false);
-        if code == FINE {
-            println!("table {into} has all items; table {} is unchanged and can be deleted", self.table);
-        } else {
-            println!(
-                "table {into} does not have all items: table {} is unchanged and still needed",
-                self.table
-            );
-        }
-        Ok(code)
+impl<'t> Migration<'t> {
+    fn new(tables: &'t Tables, options: Options<'t>) -> Result<Migration<'t>, String> {
+        Ok(Migration {
+            tables,
+            client: Client::for_migration(options.endpoint)?,
+            options,
+            newest: NewestVersions::new(),
+            orphans: HashSet::new(),
+            names: BTreeSet::new(),
+            own_writes: None,
+            absent: HashSet::new(),
+            may_overwrite: false,
+            written: 0,
+            carried: 0,
+        })
     }
 
     fn call(&mut self, operation: &str, request: &Value) -> Result<Value, String> {

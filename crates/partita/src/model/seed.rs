@@ -1,20 +1,24 @@
 //! `partita model seed`: generates items from a model, into a table or to standard output.
 
 use super::arguments::Seed;
-use super::{FINE, Outcome, file, item_json};
+use super::{FINE, Outcome, file, table_check};
 use crate::arguments::Endpoint;
 use crate::client::Client;
+use crate::output;
 use crate::progress_bar::ProgressBar;
 use partita_design::Model;
+use partita_design::exchange::item_json;
 use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
-use partita_design::item::Item;
+use partita_design::item::{Item, item_size};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 /// The most requests of one BatchWriteItem.
 const BATCH: usize = 25;
+/// The most bytes of one TransactWriteItems, with room for what is estimated too small.
+const TRANSACTION_BYTES: usize = 3 << 20;
 
 pub fn run(arguments: &Seed) -> Outcome {
     let mut model = file::model(&arguments.model)?;
@@ -26,11 +30,14 @@ pub fn run(arguments: &Seed) -> Outcome {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
             for item in (0..generator.count(entity)).flat_map(|number| generator.bundle(entity, number)) {
-                writeln!(out, "{}", Value::Object(item_json::encode(&item)))
-                    .map_err(|error| format!("cannot write: {error}"))?;
+                output::written(writeln!(out, "{}", Value::Object(item_json::encode(&item))));
             }
         }
+        output::written(out.flush());
         return Ok(FINE);
+    }
+    if arguments.add_indexes {
+        table_check::add_missing_indexes(&arguments.endpoint, &model)?;
     }
     ensure_table(&arguments.endpoint, &model)?;
     let progress = ProgressBar::new(generator.total());
@@ -40,24 +47,22 @@ pub fn run(arguments: &Seed) -> Outcome {
     Ok(FINE)
 }
 
-/// Creates the model's table, unless it exists, and waits for it.
+/// Creates the model's table, unless it exists, waits for it, and lets its items expire as the model says. An existing table must be as the model declares it.
 pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     let mut client = Client::new(endpoint)?;
-    let name = json!({ "TableName": model.table.name });
-    match client.call("DescribeTable", &name) {
-        Ok(_) => return Ok(()),
+    match client.call("DescribeTable", &json!({ "TableName": model.table.name })) {
         Err(failure) if failure.is("ResourceNotFoundException") => {}
-        Err(failure) => return Err(failure.to_string()),
+        outcome => {
+            let response = outcome.map_err(|failure| failure.to_string())?;
+            return table_check::require(&mut client, model, &response["Table"]);
+        }
     }
     client.call("CreateTable", &create_table(model)).map_err(|failure| failure.to_string())?;
-    for _ in 0..600 {
-        let response = client.call("DescribeTable", &name).map_err(|failure| failure.to_string())?;
-        if response["Table"]["TableStatus"] == "ACTIVE" {
-            return Ok(());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    Err(format!("table {} does not become active", model.table.name))
+    table_check::wait_until_active(&mut client, &model.table.name)?;
+    let Some(attribute) = table_check::expiry_attribute(model) else { return Ok(()) };
+    let expiry = json!({ "Enabled": true, "AttributeName": attribute });
+    let request = json!({ "TableName": model.table.name, "TimeToLiveSpecification": expiry });
+    client.call("UpdateTimeToLive", &request).map(|_| ()).map_err(|failure| failure.to_string())
 }
 
 /// Loads items in parallel: each worker takes every n-th batch.
@@ -90,7 +95,6 @@ fn work(
     let mut client = Client::new(&arguments.endpoint)?;
     for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
         let count = generator.count(entity);
-        // Items that belong together are written in one batch.
         let size = generator.bundle(entity, 0).len();
         let step = (BATCH / size.max(1)).max(1) as u64;
         let mut number = worker * step;
@@ -98,11 +102,11 @@ fn work(
             let end = (number + step).min(count);
             let copies =
                 model.copies_of(&entity.name).filter(|copy| generator.is_follower(copy)).count() as u64;
-            write_batch(
-                &mut client,
-                model,
-                (number..end).flat_map(|number| generator.bundle(entity, number)),
-            )?;
+            let bundles = (number..end).map(|number| generator.bundle(entity, number));
+            match size {
+                0 | 1 => write_batch(&mut client, model, bundles.flatten())?,
+                _ => write_bundles(&mut client, model, bundles)?,
+            }
             progress.advance((end - number) * (1 + copies));
             number += workers * step;
         }
@@ -110,14 +114,51 @@ fn work(
     Ok(())
 }
 
-fn write_batch(client: &mut Client, model: &Model, items: impl Iterator<Item = Item>) -> Result<(), String> {
-    // A batch may contain each key only once.
+/// Writes items that belong together in transactions, of several bundles each.
+pub fn write_bundles(
+    client: &mut Client,
+    model: &Model,
+    bundles: impl Iterator<Item = Vec<Item>>,
+) -> Result<(), String> {
+    let (mut together, mut bytes) = (Vec::new(), 0);
+    for bundle in bundles {
+        let more: usize = bundle.iter().map(item_size).sum();
+        if bytes + more > TRANSACTION_BYTES {
+            write_transaction(client, model, std::mem::take(&mut together))?;
+            bytes = 0;
+        }
+        bytes += more;
+        together.extend(bundle);
+    }
+    write_transaction(client, model, together)
+}
+
+fn write_transaction(client: &mut Client, model: &Model, items: Vec<Item>) -> Result<(), String> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let table = &model.table.name;
+    let puts = by_key(model, items.into_iter()).into_values();
+    let puts: Vec<Value> = puts.map(|item| json!({ "Put": { "TableName": table, "Item": item } })).collect();
+    let request = json!({ "TransactItems": puts });
+    client.call("TransactWriteItems", &request).map(|_| ()).map_err(|failure| failure.to_string())
+}
+
+/// The items by key: a request may contain each only once.
+fn by_key(model: &Model, items: impl Iterator<Item = Item>) -> BTreeMap<Vec<String>, Map<String, Value>> {
     let key = |item: &Map<String, Value>| -> Vec<String> {
         let keys = model.table.keys.iter();
         keys.map(|key| item.get(key).map(Value::to_string).unwrap_or_default()).collect()
     };
-    let items = items.map(|item| item_json::encode(&item));
-    let items: BTreeMap<Vec<String>, _> = items.map(|item| (key(&item), item)).collect();
+    items.map(|item| item_json::encode(&item)).map(|item| (key(&item), item)).collect()
+}
+
+pub fn write_batch(
+    client: &mut Client,
+    model: &Model,
+    items: impl Iterator<Item = Item>,
+) -> Result<(), String> {
+    let items = by_key(model, items);
     let requests: Vec<Value> =
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
     let mut unprocessed = json!({ model.table.name.clone(): requests });

@@ -1,18 +1,28 @@
-//! One attached model: requests to its table are checked before they run, and measured afterwards.
+//! One attached model: writes to its table are judged, requests attributed before they run and measured afterwards.
 
 use super::capacity;
+use super::judging_effort::JudgingEffort;
+use super::read_attribution::Undeclared;
 use super::statistics::{Sample, Statistics, shortened};
+use super::violation_log::ViolationLog;
 use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
-use partita_design::audit::Violation;
-use partita_design::audit::attribution::{RequestShape, request_shapes};
+use partita_design::audit::effort;
+use partita_design::audit::judge::{Change, judge};
+use partita_design::audit::observed_read::{RequestShape, request_shapes};
+use partita_design::audit::rules::lost_rules;
+use partita_design::capacity::index_cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::keys::key_mapping::{KeyMapping, TableOrIndex};
+use partita_design::migration::Transition;
+use partita_design::model::ReadRule;
 use partita_design::model::value_type::ValueType;
 use partita_design::template::Template;
+use partita_value::ItemRef;
 use partita_value::names::TableName;
-use serde_json::Value;
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -25,6 +35,11 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Parses its name.
+    pub fn parse(name: &str) -> Option<Mode> {
+        [Mode::Warn, Mode::Enforce].into_iter().find(|mode| mode.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Mode::Warn => "warn",
@@ -37,8 +52,18 @@ pub struct ModelWatch {
     pub(super) model: Model,
     pub(super) shapes: Vec<RequestShape>,
     pub(super) partitions: Vec<PartitionTemplate>,
+    effort: JudgingEffort,
     mode: Mode,
+    /// The model before, while the table is migrated from it: what follows it is right too.
+    former: Option<Box<ModelWatch>>,
+    /// What happens to reads that no pattern declares; `None` only counts them.
+    pub(super) reads: Option<ReadRule>,
+    /// When the model was attached.
+    since: Instant,
     statistics: Mutex<Statistics>,
+    log: ViolationLog,
+    /// The number of parts in all key templates.
+    parts: usize,
 }
 
 /// How an entity's partition key is built in the table or in an index.
@@ -56,6 +81,17 @@ pub struct AttributedRequest {
     start: Instant,
 }
 
+/// Who sent a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The application: its reads are declared.
+    Application,
+    /// A tool that audits, infers or dumps; it says so in a header.
+    Maintenance,
+    /// A migration, which says so too: while a table is in transition, its writes are not judged.
+    Migration,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Read,
@@ -64,7 +100,7 @@ pub enum Kind {
 
 /// A declared pattern or write, or the description of an undeclared one, and how many keys of the request are for it.
 pub struct Attribution {
-    pub label: Result<String, String>,
+    pub label: Result<String, Undeclared>,
     pub keys: u64,
 }
 
@@ -79,24 +115,65 @@ impl ModelWatch {
             template: slot.partition,
         };
         let partitions = slots.map(partition).collect();
-        ModelWatch { model, shapes, partitions, mode, statistics: Mutex::default() }
+        let (reads, since) = (model.table.reads, clock::monotonic_now());
+        let (former, statistics) = (None, Mutex::default());
+        let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model));
+        let log = ViolationLog::new(model.table.name.clone());
+        ModelWatch { model, shapes, partitions, effort, mode, former, reads, since, statistics, log, parts }
     }
 
-    /// The number of parts in all its key templates.
+    /// Sets the model before, from which the table is being migrated.
+    pub fn with_former(mut self, former: Option<Model>) -> ModelWatch {
+        self.former = former.map(|model| Box::new(ModelWatch::new(model, self.mode)));
+        self
+    }
+
+    /// The model before, from which the table is being migrated.
+    pub fn former(&self) -> Option<&Model> {
+        self.former.as_ref().map(|former| &former.model)
+    }
+
+    /// Sets what happens to reads that no pattern declares, instead of what the model says.
+    pub fn with_reads(mut self, reads: Option<ReadRule>) -> ModelWatch {
+        self.reads = reads.or(self.reads);
+        self
+    }
+
+    /// The number of parts in all key templates.
     pub fn parts(&self) -> usize {
-        let entities = self.model.entities.iter();
-        let templates = entities.flat_map(|entity| {
-            entity.key.iter().chain(entity.indexes.iter().flat_map(|indexed| &indexed.key))
-        });
-        templates.map(|template| template.parts.len()).sum()
+        let former = self.former.as_ref().map_or(0, |former| former.parts());
+        self.parts + former
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub fn table(&self) -> &str {
         &self.model.table.name
     }
 
+    /// The statistics, with what the model declares beside what was observed.
     pub fn json(&self) -> Value {
-        self.statistics().json(self.table(), self.mode.name())
+        let seconds = self.since.elapsed().as_secs_f64();
+        let mut json = self.statistics().json(self.table(), self.mode.name());
+        json["reads"] = self.reads.map_or("count", ReadRule::name).into();
+        json["seconds"] = seconds.into();
+        json["transition"] = self.former().is_some().into();
+        let patterns = self.model.patterns.iter().map(|pattern| (pattern.name.as_str(), pattern.rps));
+        let writes = self.model.writes.iter().map(|write| (write.name.as_str(), write.rps));
+        json["patternsNeverAsked"] = compare_rates(&mut json["patterns"], "pattern", patterns, seconds);
+        json["writesNeverMade"] = compare_rates(&mut json["writes"], "write", writes, seconds);
+        json["unusedIndexes"] = self.unused_indexes().into();
+        json
+    }
+
+    /// The indexes that no request has read, and what each costs a month at the declared rates.
+    fn unused_indexes(&self) -> Vec<Value> {
+        let unused = self.model.indexes.iter().filter(|index| !self.statistics().has_read(&index.name));
+        let prices = Prices::parse(DEFAULT_PRICES).ok();
+        let cost = |index| prices.as_ref().map(|prices| index_cost::month(&self.model, index, prices));
+        unused.map(|index| json!({ "index": index.name, "monthlyCost": cost(index) })).collect()
     }
 
     pub(super) fn applies_to(&self, table: &TableName) -> bool {
@@ -107,60 +184,145 @@ impl ModelWatch {
         self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks and attributes a request before it runs; `None` if it is not about this table.
-    pub fn check(&self, request: &Request) -> Result<Option<AttributedRequest>, Exception> {
+    /// Attributes a request before it runs; `None` if it is not about this table.
+    pub fn attribute_request(
+        &self,
+        request: &Request,
+        origin: Origin,
+    ) -> Result<Option<AttributedRequest>, Exception> {
         let start = clock::monotonic_now();
-        let write = self.check_write(request);
-        self.report(&write.violations)?;
-        let (kind, attributions) = if write.attributions.is_empty() {
-            (Kind::Read, self.attribute_read(request))
+        let writes = self.attribute_write(request);
+        let (kind, attributions) = if writes.is_empty() {
+            let reads = self.attribute_read(request);
+            let was_declared = self.former.as_ref().is_some_and(|former| former.declares(request));
+            if !was_declared {
+                self.check_reads(&reads, origin)?;
+            }
+            (Kind::Read, reads)
         } else {
-            (Kind::Write, write.attributions)
+            (Kind::Write, writes)
         };
         Ok((!attributions.is_empty()).then_some(AttributedRequest { attributions, kind, start }))
     }
 
-    /// Counts and logs violations; refuses the request in [`Mode::Enforce`].
-    fn report(&self, violations: &[Violation]) -> Result<(), Exception> {
-        let Some(first) = violations.first() else { return Ok(()) };
+    /// Whether patterns declare all that a request reads.
+    fn declares(&self, request: &Request) -> bool {
+        self.attribute_read(request).iter().all(|attribution| attribution.label.is_ok())
+    }
+
+    /// Logs or refuses reads of the application that no pattern declares.
+    fn check_reads(&self, read: &[Attribution], origin: Origin) -> Result<(), Exception> {
+        let Some(rule) = self.reads.filter(|_| origin == Origin::Application) else { return Ok(()) };
+        for undeclared in read.iter().filter_map(|attribution| attribution.label.as_ref().err()) {
+            let message = undeclared.message();
+            self.log.record("read", &message);
+            self.statistics().violation("read", &message);
+            if rule == ReadRule::Enforce {
+                return Err(Exception::validation(format!(
+                    "The model's read rule is broken: {}",
+                    shortened(&message)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the changes of one decision: counts and logs violations, and in [`Mode::Enforce`] returns why changes are refused.
+    pub fn judge(&self, changes: &[Change]) -> Vec<(usize, Exception)> {
+        let violations = match &self.former {
+            Some(former) => Transition { old: &former.model, new: &self.model }.judge(changes),
+            None => judge(&self.model, changes),
+        };
+        if violations.is_empty() {
+            return Vec::new();
+        }
+        for (_, violation) in &violations {
+            self.log.record(violation.rule, &violation.message);
+        }
         let mut statistics = self.statistics();
-        for violation in violations {
-            tracing::warn!(table = self.table(), rule = violation.rule, "{}", shortened(&violation.message));
+        for (_, violation) in &violations {
             statistics.violation(violation.rule, &violation.message);
         }
+        drop(statistics);
         if self.mode == Mode::Warn {
-            return Ok(());
+            return Vec::new();
         }
-        let message = shortened(&first.message);
-        Err(Exception::validation(format!("The model's {} rule is broken: {message}", first.rule)))
+        let mut refused: Vec<(usize, Exception)> = Vec::new();
+        for (number, violation) in violations {
+            if refused.last().is_none_or(|(last, _)| *last != number) {
+                let text = format!(
+                    "The model's {} rule is broken: {}",
+                    violation.rule,
+                    shortened(&violation.message)
+                );
+                refused.push((number, Exception::validation(text)));
+            }
+        }
+        refused
+    }
+
+    /// What another model for the same table would no longer enforce or report.
+    pub fn lowered_by(&self, other: &ModelWatch) -> Vec<String> {
+        let mode =
+            (self.is_enforced() && !other.is_enforced()).then(|| "mode enforce becomes warn".to_owned());
+        let enforces_reads = |watch: &ModelWatch| watch.reads == Some(ReadRule::Enforce);
+        let reads = (enforces_reads(self) && !enforces_reads(other))
+            .then(|| "undeclared reads are no longer refused".to_owned());
+        mode.into_iter().chain(reads).chain(self.lost_rules(other)).collect()
+    }
+
+    /// The rules of items that another model does not keep. A table in transition has those that both its models have.
+    fn lost_rules(&self, other: &ModelWatch) -> BTreeSet<String> {
+        let of_others = |own: &Model| -> BTreeSet<String> {
+            let others = std::iter::once(&other.model).chain(other.former());
+            others.flat_map(|other| lost_rules(own, other)).collect()
+        };
+        let lost = of_others(&self.model);
+        match self.former() {
+            Some(former) => lost.intersection(&of_others(former)).cloned().collect(),
+            None => lost,
+        }
+    }
+
+    /// About how many steps it takes to judge a decision of these writes.
+    pub fn steps<'a>(&self, writes: impl Iterator<Item = [Option<ItemRef<'a>>; 3]> + Clone) -> usize {
+        let former = self.former.as_ref().map_or(0, |former| former.steps(writes.clone()));
+        self.effort.steps(writes) + former
+    }
+
+    pub fn is_enforced(&self) -> bool {
+        self.mode == Mode::Enforce
+    }
+
+    /// Whether it refuses anything: writes that violate it, or undeclared reads.
+    pub fn refuses(&self) -> bool {
+        self.is_enforced() || self.reads == Some(ReadRule::Enforce)
     }
 
     /// Measures a request that has run.
     pub fn measure(&self, request: AttributedRequest, response: &Response) {
         let microseconds = request.start.elapsed().as_micros() as u64;
         let units = capacity::consumed(response, self.table());
-        let (returned, unfinished) = self.returned(response);
+        let (returned, unfinished) = match request.kind {
+            Kind::Read => self.returned(response),
+            Kind::Write => (0, false),
+        };
         let keys: u64 = request.attributions.iter().map(|attribution| attribution.keys).sum::<u64>().max(1);
         let mut statistics = self.statistics();
         for Attribution { label, keys: own } in request.attributions {
-            let read = match response {
-                Response::Query(output) | Response::Scan(output) => output.page.scanned_count,
-                _ if request.kind == Kind::Read => own,
-                _ => 0,
-            };
             // What several patterns use together is divided by their number of keys.
             let part = own as f64 / keys as f64;
-            let sample = Sample {
-                read,
-                returned: (returned as f64 * part).round() as u64,
-                unfinished,
-                units: units * part,
-                microseconds,
+            let returned = (returned as f64 * part).round() as u64;
+            let read = match response {
+                Response::Query(output) | Response::Scan(output) => output.page.scanned_count,
+                // A key that no item has reads none.
+                _ => returned,
             };
+            let sample = Sample { read, returned, unfinished, units: units * part, microseconds };
             let entry = match (label, request.kind) {
                 (Ok(name), Kind::Read) => statistics.patterns.entry(name).or_default(),
                 (Ok(name), Kind::Write) => statistics.writes.entry(name).or_default(),
-                (Err(label), _) => statistics.undeclared(&label),
+                (Err(undeclared), _) => statistics.undeclared(&undeclared.label),
             };
             entry.add(&sample);
         }
@@ -179,9 +341,35 @@ impl ModelWatch {
                 (own.map(|found| found.items.len() as u64).sum(), rest)
             }
             Response::TransactGetItems(output) => (output.responses.iter().flatten().count() as u64, false),
+            Response::ExecuteStatement(output) => (output.items.len() as u64, output.next_token.is_some()),
+            Response::BatchExecuteStatement(output) => {
+                let own = output
+                    .responses
+                    .iter()
+                    .filter(|one| one.table.as_ref().is_some_and(|name| self.applies_to(name)));
+                (own.filter(|one| one.item.is_some()).count() as u64, false)
+            }
+            Response::ExecuteTransaction(output) => (output.responses.iter().flatten().count() as u64, false),
             _ => (0, false),
         }
     }
+}
+
+/// Adds the declared and the observed rate to the statistics of patterns or writes; returns the names without any request.
+fn compare_rates<'m>(
+    entries: &mut Value,
+    label: &str,
+    declared: impl Iterator<Item = (&'m str, Option<f64>)>,
+    seconds: f64,
+) -> Value {
+    let mut rates: BTreeMap<&str, Option<f64>> = declared.collect();
+    for entry in entries.as_array_mut().into_iter().flatten() {
+        let observed = entry["requests"].as_f64().unwrap_or_default() / seconds.max(1.0);
+        let rate = entry[label].as_str().and_then(|name| rates.remove(name)).flatten();
+        entry["declaredPerSecond"] = json!(rate);
+        entry["observedPerSecond"] = json!(observed);
+    }
+    rates.into_iter().map(|(name, rate)| json!({ label: name, "declaredPerSecond": rate })).collect()
 }
 
 #[cfg(test)]
@@ -207,7 +395,7 @@ mod tests {
         let watch = ModelWatch::new(read(&Source::new("model", MODEL)).unwrap(), Mode::Warn);
         for number in 0..1_000 {
             let key = format!("USER#{number}{}", "k".repeat(50_000));
-            watch.check(&query(&format!("invented{number}"), &key)).unwrap();
+            watch.attribute_request(&query(&format!("invented{number}"), &key), Origin::Application).unwrap();
         }
         let statistics = watch.json();
         assert_eq!(statistics["hotKeys"].as_array().unwrap().len(), 1, "{statistics}");

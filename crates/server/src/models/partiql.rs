@@ -1,11 +1,12 @@
 //! PartiQL statements as writes and reads.
 
 use super::model_watch::{Attribution, ModelWatch};
-use super::write_check::{WrittenItem, delete_of, put_of, update_of};
+use super::read_attribution::Undeclared;
+use super::write_attribution::{WriteGrouping, WrittenItem, delete_of, put_of, update_of};
 use partita_api::Request;
-use partita_design::audit::WriteGrouping;
+use partita_design::keys::key_mapping::TableOrIndex;
 use partita_expression::Condition;
-use partita_partiql::{KeyPart, KeyParts, NamedItem, Select, Statement, named_item};
+use partita_partiql::{KeyPart, KeyParts, NamedItem, ReadAccess, Select, Statement, named_item, read_access};
 
 impl ModelWatch {
     /// The items that the statements of a request write to the table, and how they are grouped.
@@ -27,10 +28,10 @@ impl ModelWatch {
     pub(super) fn read_by_statements(&self, request: &Request) -> Vec<Attribution> {
         let own = statements(request).into_iter().filter(|statement| self.applies_to(statement.table()));
         let selects = own.filter_map(|statement| match statement {
-            Statement::Select(select) => Some(Attribution { label: self.selected(select), keys: 1 }),
+            Statement::Select(select) => Some(self.selected(select)),
             _ => None,
         });
-        selects.collect()
+        selects.flatten().map(|label| Attribution { label, keys: 1 }).collect()
     }
 
     fn written_item(&self, statement: &Statement) -> Option<WrittenItem> {
@@ -44,22 +45,33 @@ impl ModelWatch {
         }
     }
 
-    /// A SELECT of one item is attributed like a GetItem; others are not compared with the patterns.
-    fn selected(&self, select: &Select) -> Result<String, String> {
+    /// A SELECT is attributed like the requests that it is executed as: a GetItem, Queries, or a Scan.
+    fn selected(&self, select: &Select) -> Vec<Result<String, Undeclared>> {
+        let index = select.index.as_deref();
         let item = self.named(select.condition.as_ref());
-        match &select.index {
-            None if item.check().is_ok() => self.get(&item.key),
-            None => Err("SELECT table".to_owned()),
-            Some(index) => Err(format!("SELECT {index}")),
+        if index.is_none() && item.check().is_ok() {
+            return vec![self.get(&item.key, false)];
+        }
+        let place = TableOrIndex { index: index.and_then(|name| self.model.index(name)) };
+        let (partition, sort) = place.halves(&self.model);
+        let keys = KeyParts { partition: key_parts(partition), sort: key_parts(sort) };
+        let forward = !select.order.iter().any(|order| order.descending);
+        match read_access(select.condition.as_ref(), &keys) {
+            Ok(ReadAccess::Ranges(ranges)) => {
+                ranges.iter().map(|range| self.keyed_read(index, &range.key.terms, forward, None)).collect()
+            }
+            Ok(ReadAccess::Scan) | Err(_) => vec![self.scan("SELECT", index)],
         }
     }
 
     fn named(&self, condition: Option<&Condition>) -> NamedItem {
-        let keys = &self.model.table.keys;
-        let half =
-            |place: usize| keys.get(place).map(|name| KeyPart { name, kind: None }).into_iter().collect();
-        named_item(condition, &KeyParts { partition: half(0), sort: half(1) })
+        let (partition, sort) = TableOrIndex { index: None }.halves(&self.model);
+        named_item(condition, &KeyParts { partition: key_parts(partition), sort: key_parts(sort) })
     }
+}
+
+fn key_parts(names: &[String]) -> Vec<KeyPart<'_>> {
+    names.iter().map(|name| KeyPart { name, kind: None }).collect()
 }
 
 fn statements(request: &Request) -> Vec<&Statement> {

@@ -103,6 +103,11 @@ impl Statistics {
         keys.keys.add(key);
     }
 
+    /// Returns whether a request has read an index.
+    pub fn has_read(&self, index: &str) -> bool {
+        self.keys.keys().any(|(place, _)| place == index)
+    }
+
     pub fn json(&self, table: &str, mode: &str) -> Value {
         let list = |entries: &BTreeMap<String, RequestStatistics>, label: &str| -> Vec<Value> {
             entries.iter().map(|(name, entry)| entry.json(label, name)).collect()

@@ -1,4 +1,4 @@
-//! Runs every decoder, expression, statement, file reader and model check with inputs of growing size.
+//! Runs every decoder, expression, statement, file reader, importer and model check with inputs of growing size.
 //!
 //! `complexity` runs each case at n, 2n and 4n and prints `case size milliseconds`. Under `valgrind --tool=callgrind` the
 //! instructions of each run are dumped separately, and `cargo xtask complexity` compares them. A case is an input with
@@ -8,6 +8,7 @@ mod callgrind;
 mod decoders;
 mod expressions;
 mod files;
+mod importers;
 mod long_members;
 mod models;
 mod requests;
@@ -44,6 +45,7 @@ fn cases() -> impl Iterator<Item = DynamicCase> {
         &updates::CASES,
         &statements::CASES,
         &files::CASES,
+        &importers::CASES,
         &models::CASES,
         &signatures::CASES,
     ];

@@ -2,8 +2,10 @@
 //! are matched against a model's templates.
 
 use crate::{Case, Work};
+use partita_design::audit::judge::{Change, judge};
 use partita_design::capacity::cost::cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::item::{Item, Value};
 use partita_design::model::value_type::ValueType;
 use partita_design::report::difference::difference;
 use partita_design::report::explain;
@@ -14,7 +16,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 fn source(rest: &str) -> Source {
-    let table = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n";
+    let table = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n";
     Source::new("model.toml", table.to_owned() + rest)
 }
 
@@ -60,7 +62,7 @@ fn entities_and_patterns(n: usize) -> String {
 /// Types under one partition key, each read by two patterns.
 fn one_collection(n: usize) -> String {
     let entity = "[entity.E%]\nattributes = { userId = \"ulid\", at% = \"timestamp\" }\nkey = [\"USER#{userId}\", \"E%#{at%}\"]\nexpect.max = 10";
-    let index = "[index.L]\nkeys = [\"PK\", \"LSK\"]\nlocal = true\n";
+    let index = "[index.Local]\nkeys = [\"PK\", \"LSK\"]\nlocal = true\n";
     let pattern = "p% = { in = [\"userId\"], out = \"E%*\" }\nr% = { in = [\"userId\"], out = \"E%*\", request = { condition = \"PK = 'USER#{userId}'\" } }";
     format!("{index}{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
 }
@@ -83,6 +85,77 @@ fn copies_and_writes(n: usize) -> String {
     let copy = "[entity.C%]\nattributes = { id% = \"ulid\", name = \"string\" }\nkey = [\"C%#{id%}\", \"C%\"]\ncopies = \"E%\"";
     let write = "w% = { transact = [\"create E%\", \"update C% set name\"], rps = 5 }\nv% = { update = \"E%\", set = [\"name\"] }";
     format!("{}{}[write]\n{}", lines(n, ENTITY), lines(n, copy), lines(n, write))
+}
+
+/// Entities that a user's edges lead to, each followed, and each asked for without saying how.
+fn relationships(n: usize) -> String {
+    let entity =
+        "[entity.E%]\nattributes = { id% = \"ulid\", name = \"string\" }\nkey = [\"E%#{id%}\", \"E%\"]";
+    let edge = "[entity.L%]\nedge = [\"userId\", \"id%\"]\nattributes = { userId = \"id\", id% = \"ulid\" }\nkey = [\"USER#{userId}\", \"L%#{id%}\"]";
+    let pattern =
+        "p% = { in = [\"userId\"], out = \"E%*\", via = \"L%\" }\nq% = { in = [\"userId\"], out = \"E%*\" }";
+    format!("{}{}[pattern]\n{}", lines(n, entity), lines(n, edge), lines(n, pattern))
+}
+
+/// Patterns and a sparse index with conditions of many tests.
+fn long_conditions(n: usize) -> String {
+    let tests = |joint: &str, test: &str| lines(20, test).trim_end().replace('\n', joint);
+    let attributes = tests(", ", "a% = \"int\"");
+    let pattern = format!("p% = {{ out = \"E*\", where = \"{}\" }}", tests(" and ", "(a% > 7 or a% < 3)"));
+    format!(
+        "[index.GSI]\nkeys = [\"GPK\", \"GSK\"]\n[entity.E]\nattributes = {{ id = \"ulid\", {attributes} }}\nkey = [\"E#{{id}}\", \"E\"]\n\
+         index.GSI = {{ key = [\"ALL\", \"{{id}}\"], when = \"{}\" }}\n[pattern]\n{}",
+        tests(" or ", "a% > 5"),
+        lines(n, &pattern),
+    )
+}
+
+/// Parents with aggregates, and writes that keep them.
+fn aggregates(n: usize) -> String {
+    let parent = "[entity.P%]\nattributes = { p%Id = \"ulid\" }\nidentity = \"p%Id\"\nkey = [\"P%#{p%Id}\", \"P\"]\naggregates = { total = \"sum C%.amount where amount > 1\", number = \"count C%\" }";
+    let child = "[entity.C%]\nattributes = { p%Id = \"ulid\", c%Id = \"ulid\", amount = \"int\" }\nidentity = \"c%Id\"\nkey = [\"P%#{p%Id}\", \"C#{c%Id}\"]";
+    let write =
+        "w% = { transact = [\"create C%\", \"update P% set total, number\"] }\nv% = { create = \"C%\" }";
+    format!("{}{}[write]\n{}", lines(n, parent), lines(n, child), lines(n, write))
+}
+
+/// Updates as the application sends them, with long expressions.
+fn long_expressions(n: usize) -> String {
+    let list = |part: &str| lines(n, part).trim_end().replace('\n', ", ");
+    format!(
+        "[entity.E]\nattributes = {{ id = \"ulid\", {} }}\nkey = [\"E#{{id}}\", \"E\"]\n\
+         [write]\nw = {{ update = \"E\", expression = \"SET {}\", condition = \"attribute_exists(PK)\" }}\n",
+        list("a% = \"int\""),
+        list("a% = a% + :v%"),
+    )
+}
+
+/// Judges a transaction of items with unique values, copies and aggregates: each changes with its companions.
+fn judge_items(n: usize) -> Work {
+    let rest = "[entity.User]\nattributes = { userId = \"id\", mail = \"string\", name = \"string\" }\nkey = [\"USER#{userId}\", \"USER\"]\nunique = [\"mail\"]\n\
+        [entity.ByName]\ncopies = \"User\"\nattributes = { userId = \"id\", name = \"string\" }\nkey = [\"NAME#{name}\", \"USER#{userId}\"]\n";
+    let model = read(&source(&format!("{rest}{}", lines(400, ENTITY))));
+    let text = |text: String| Value::String(text);
+    let item = |pairs: &[(&str, String)]| -> Item {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), text(value.clone()))).collect()
+    };
+    let put = |pairs: &[(&str, String)]| Change { key: item(&pairs[..2]), old: None, new: Some(item(pairs)) };
+    let changes: Vec<Change> = (0..n)
+        .flat_map(|i| {
+            let (id, name, mail) = (format!("u{i}"), format!("n{i}"), format!("{i}@b"));
+            let marker = format!("UNIQUE#User#mail#{mail}");
+            let user = [("PK", format!("USER#{id}")), ("SK", "USER".to_owned()), ("type", "User".to_owned())];
+            let copy =
+                [("PK", format!("NAME#{name}")), ("SK", format!("USER#{id}")), ("type", "ByName".to_owned())];
+            let own = [("userId", id), ("name", name)];
+            [
+                put(&[&user[..], &own, &[("mail", mail)]].concat()),
+                put(&[&copy[..], &own].concat()),
+                put(&[("PK", marker.clone()), ("SK", marker)]),
+            ]
+        })
+        .collect();
+    Box::new(move || model.is_ok_and(|model| black_box(judge(&model, &changes)).is_empty()))
 }
 
 /// Matches a key against a template of strings that may contain the delimiter.
@@ -140,7 +213,7 @@ const CHECKS: &[Case] = &[
     },
     Case { name: "model_one_collection", size: 100, prepare: |n| check_model(one_collection(n)) },
     Case { name: "model_tenants", size: 100, prepare: |n| check_model(tenants(n)) },
-    Case { name: "model_same_identifier", size: 100, prepare: |n| check_model(same_identifier(n)) },
+    Case { name: "model_same_identifier", size: 60, prepare: |n| check_model(same_identifier(n)) },
     Case {
         name: "model_same_key",
         size: 100,
@@ -159,6 +232,12 @@ const CHECKS: &[Case] = &[
             ))
         },
     },
+    Case { name: "model_relationships", size: 25, prepare: |n| check_model(relationships(n)) },
+    // From ten patterns on, as many repairs are tried as are tried at all.
+    Case { name: "model_long_conditions", size: 10, prepare: |n| check_model(long_conditions(n)) },
+    Case { name: "model_aggregates", size: 25, prepare: |n| check_model(aggregates(n)) },
+    Case { name: "model_long_expressions", size: 50, prepare: |n| check_model(long_expressions(n)) },
+    Case { name: "model_judged_items", size: 10, prepare: judge_items },
     Case { name: "model_long_templates", size: 500, prepare: |n| check_model(long_templates(n)) },
     Case {
         name: "model_allowances",

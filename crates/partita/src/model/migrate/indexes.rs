@@ -1,68 +1,32 @@
 //! Migrates indexes: missing ones are added first, unneeded ones removed last.
 
 use super::Migration;
-use crate::model::items;
+use crate::model::{items, table_check};
 use partita_design::Model;
-use partita_design::exchange::table_definition::{create_table, from_description};
+use partita_design::exchange::table_definition::from_description;
 use partita_design::model::Index;
-use serde_json::{Value, json};
-use std::time::Duration;
+use serde_json::json;
 
 impl Migration<'_> {
-    /// Adds the new model's missing global indexes, one after another.
-    pub(super) fn add_indexes(&mut self) -> Result<(), String> {
-        let wanted = create_table(&self.new);
-        for index in wanted["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default() {
-            let table = self.wait_until_active()?;
-            let has = |other: &Value| other["IndexName"] == index["IndexName"];
-            if table["GlobalSecondaryIndexes"].as_array().is_some_and(|indexes| indexes.iter().any(has)) {
-                continue;
-            }
-            println!("adding index {}", index["IndexName"].as_str().unwrap_or_default());
-            let request = json!({
-                "TableName": self.table,
-                "AttributeDefinitions": wanted["AttributeDefinitions"],
-                "GlobalSecondaryIndexUpdates": [{ "Create": index }],
-            });
-            self.call("UpdateTable", &request)?;
-        }
-        self.wait_until_active().map(|_| ())
-    }
-
     /// Global indexes of the table that the new model does not have.
     pub(super) fn unneeded_indexes(&mut self) -> Result<Vec<String>, String> {
-        let description = items::describe(&mut self.client, &self.table)?;
+        let target = &self.tables.targets[0];
+        let description = items::describe(&mut self.client, &target.table)?;
         let (_, indexes) = from_description(&description);
         let unneeded =
-            indexes.into_iter().filter(|index| !index.local && self.new.index(&index.name).is_none());
+            indexes.into_iter().filter(|index| !index.local && target.model.index(&index.name).is_none());
         Ok(unneeded.map(|index| index.name).collect())
     }
 
     pub(super) fn remove_indexes(&mut self) -> Result<(), String> {
+        let table = &self.tables.targets[0].table;
         for name in self.unneeded_indexes()? {
             println!("removing index {name}");
             let update = json!([{ "Delete": { "IndexName": name } }]);
-            self.call(
-                "UpdateTable",
-                &json!({ "TableName": self.table, "GlobalSecondaryIndexUpdates": update }),
-            )?;
-            self.wait_until_active()?;
+            self.call("UpdateTable", &json!({ "TableName": table, "GlobalSecondaryIndexUpdates": update }))?;
+            table_check::wait_until_active(&mut self.client, table)?;
         }
         Ok(())
-    }
-
-    /// Waits until the table and its indexes are active.
-    fn wait_until_active(&mut self) -> Result<Value, String> {
-        loop {
-            let table = items::describe(&mut self.client, &self.table)?;
-            let indexes = table["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
-            if table["TableStatus"] == "ACTIVE"
-                && indexes.iter().all(|index| index["IndexStatus"] == "ACTIVE")
-            {
-                return Ok(table);
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
     }
 }
 

@@ -1,29 +1,19 @@
 //! The progress and the results of a migration so far, stored in a checkpoint file if one is given.
 
-use super::{Migration, MigrationSummary};
+use super::Migration;
+use super::summary::MigrationSummary;
 use crate::transfer::checkpoint::Checkpoint;
-use partita_design::toml_writer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Identifies the migration of a checkpoint; no other migration resumes from it.
-#[derive(Default, PartialEq, Serialize, Deserialize)]
-struct MigrationId {
-    endpoint: Option<String>,
-    table: String,
-    into: Option<String>,
-    /// The models themselves, not their file names: an edited model is another one.
-    old: String,
-    new: String,
-}
-
 #[derive(Default, Serialize, Deserialize)]
 struct State {
-    #[serde(rename = "errand")]
-    id: MigrationId,
+    /// Identifies the migration: its endpoint, tables and models. No other migration resumes from it.
+    migration: String,
+    /// The source that is being read.
+    source: usize,
     /// The key after which it resumes; null at the beginning.
     start: Value,
-    #[serde(rename = "tally")]
     summary: MigrationSummary,
 }
 
@@ -38,6 +28,10 @@ impl MigrationProgress {
         MigrationProgress { state: State::default(), checkpoint: None }
     }
 
+    pub fn source(&self) -> usize {
+        self.state.source
+    }
+
     pub fn start(&self) -> &Value {
         &self.state.start
     }
@@ -50,28 +44,29 @@ impl MigrationProgress {
         self.state.summary
     }
 
-    /// Continues after `next`. Returns whether that is the end.
-    pub fn advance(&mut self, next: Value) -> Result<bool, String> {
+    /// Continues after `next`, or with the next of the sources.
+    pub fn advance(&mut self, next: Value, sources: usize) -> Result<(), String> {
+        self.state.source += usize::from(next.is_null());
         self.state.start = next;
-        let is_end = self.state.start.is_null();
         match &mut self.checkpoint {
-            Some(checkpoint) if is_end => checkpoint.remove()?,
-            Some(checkpoint) => checkpoint.save(&self.state)?,
-            None => {}
+            Some(checkpoint) if self.state.source == sources => checkpoint.remove(),
+            Some(checkpoint) => checkpoint.save(&self.state),
+            None => Ok(()),
         }
-        Ok(is_end)
     }
 }
 
 impl Migration<'_> {
     /// Where an interrupted migration left off, or the beginning.
     pub(super) fn resume(&self) -> Result<MigrationProgress, String> {
-        let Some(path) = &self.arguments.checkpoint else {
+        let Some(path) = &self.options.checkpoint else {
             return Ok(MigrationProgress::without_checkpoint());
         };
-        let (checkpoint, id) = (Checkpoint::with_option(path.clone(), "--checkpoint"), self.id());
+        let checkpoint = Checkpoint::with_option(path.clone(), "--checkpoint");
+        let endpoint = self.options.endpoint.endpoint.as_deref().unwrap_or_default();
+        let migration = format!("{} at {endpoint}", self.tables.id());
         let state = match checkpoint.read::<State>()? {
-            Some(state) if state.id == id => state,
+            Some(state) if state.migration == migration => state,
             Some(_) => {
                 return Err(format!(
                     "{} belongs to another migration: of another table, into another, or between other models; \
@@ -79,18 +74,8 @@ impl Migration<'_> {
                     path.display()
                 ));
             }
-            None => State { id, ..State::default() },
+            None => State { migration, ..State::default() },
         };
         Ok(MigrationProgress { state, checkpoint: Some(checkpoint) })
-    }
-
-    fn id(&self) -> MigrationId {
-        MigrationId {
-            endpoint: self.arguments.endpoint.endpoint.clone(),
-            table: self.table.clone(),
-            into: self.arguments.into.clone(),
-            old: toml_writer::write(&self.old, ""),
-            new: toml_writer::write(&self.new, ""),
-        }
     }
 }

@@ -1,0 +1,56 @@
+//! The values of an item: each is one that its attribute admits, and none that is required is missing.
+
+use super::{Violation, key_text, violation};
+use crate::generate::typed_value;
+use crate::item::{Attributes, Item};
+use crate::model::{Attribute, Entity, Model};
+use crate::template::FieldTypes;
+use std::borrow::Cow;
+
+/// Checks the attributes of an item; `known` also has those that only its keys contain.
+pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &Attributes) -> Vec<Violation> {
+    let problems = entity.attributes.iter().filter_map(|attribute| problem(entity, attribute, item, known));
+    let named = |problem: String| {
+        violation("value", format!("{} {}: {problem}", entity.name, key_text(model, known)))
+    };
+    problems.map(named).collect()
+}
+
+fn problem(entity: &Entity, attribute: &Attribute, item: &Item, known: &Attributes) -> Option<String> {
+    let name = &attribute.name;
+    if let Some(value) = item.get(name) {
+        return attribute.admits(value, entity.delimiter()).err();
+    }
+    if let Some(text) = known.get(name) {
+        return attribute.admits(&typed_value(&attribute.kind, text), entity.delimiter()).err();
+    }
+    // The absence of an aggregate is for its own rule to judge.
+    let may_lack = attribute.optional || entity.aggregates.iter().any(|aggregate| aggregate.name == *name);
+    (!may_lack)
+        .then(|| format!("{name} is missing; \"{}?\" in the model would allow it", attribute.kind.print()))
+}
+
+/// Returns the values of an item, and those that only its keys in indexes contain.
+pub(super) fn with_index_keys<'v>(
+    model: &Model,
+    entity: &Entity,
+    values: &'v Attributes,
+) -> Cow<'v, Attributes> {
+    if entity.attributes.iter().all(|attribute| values.contains_key(&attribute.name)) {
+        return Cow::Borrowed(values);
+    }
+    let mut values = values.clone();
+    for index_key in &entity.indexes {
+        let Some(index) = model.index(&index_key.index) else { continue };
+        for (name, template) in index.keys.iter().zip(&index_key.key) {
+            if template.fields().all(|field| values.contains_key(field)) {
+                continue;
+            }
+            let found = values.get(name).and_then(|key| template.matches(key, entity));
+            for (field, text) in found.into_iter().flatten().filter(|(field, _)| !template.loses(field)) {
+                values.entry(field).or_insert(text);
+            }
+        }
+    }
+    Cow::Owned(values)
+}

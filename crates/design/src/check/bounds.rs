@@ -1,0 +1,270 @@
+//! Rules about the bounds of ranges: an upper bound that ends before the keys it stands for, and a number that is not padded as in the key.
+
+use super::Checker;
+use crate::finding::{Finding, Severity};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::decimal::Decimal;
+use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::limits::End;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Pattern};
+use crate::plan::bounds::{BoundedField, is_start_of_time, time_length};
+use crate::plan::{SortCondition, Step};
+use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part, Template};
+use std::collections::BTreeMap;
+
+impl<'m> Checker<'m> {
+    /// The upper bound of a range must not be shorter than the values in the key, and times have the precision of the attribute.
+    pub fn bounds(&mut self, pattern: &Pattern) {
+        let Some(range) = &pattern.range else { return };
+        let Some(attribute) = self.model.attribute(&range.by) else { return };
+        let ends = [(&range.from, End::Lower), (&range.to, End::Upper)];
+        let mut ends = ends.into_iter().filter_map(|(bound, end)| Some((bound.as_ref()?, end)));
+        if let Some(flaw) = ends.find_map(|(bound, end)| imprecise(attribute, bound, end)) {
+            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+            return self.report(flaw.described(finding));
+        }
+        let Some(to) = &range.to else { return };
+        let format = self.range_format(pattern, &range.by).unwrap_or(Format::Plain);
+        if time_length(&attribute.kind, format).is_some_and(|length| is_start_of_time(to, length)) {
+            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+            self.report(lost(finding, to, to));
+        }
+    }
+
+    /// The bounds of a range must be values that the key can hold, the lower one first.
+    pub fn bounds_fit(&mut self, pattern: &Pattern) {
+        let Some(range) = &pattern.range else { return };
+        let Some(attribute) = self.model.attribute(&range.by) else { return };
+        let field = self.range_step(pattern, &range.by).and_then(|step| BoundedField::new(self.model, step));
+        let is_wrong = |bound: &&String| {
+            let is_number = !attribute.kind.is_number() || Decimal::parse(bound).is_some();
+            !is_number || field.as_ref().is_some_and(|field| field.lower(bound).is_none())
+        };
+        let finding = || Finding::new("P125", Severity::Error, pattern.subject(), &range.span);
+        if let Some(bound) = range.from.iter().chain(&range.to).find(is_wrong) {
+            let name = &range.by;
+            self.report(
+                finding()
+                    .with_message(format!(
+                        "the bound '{bound}' is not a value of {name} that the key can hold"
+                    ))
+                    .with_help(format!(
+                        "{name} is {}; check its width in the key",
+                        attribute.kind.described()
+                    )),
+            );
+        } else if let (Some(from), Some(to)) = (&range.from, &range.to)
+            && is_above(&attribute.kind, from, to)
+        {
+            self.report(
+                finding()
+                    .with_message(format!("the range from '{from}' to '{to}' holds nothing"))
+                    .with_help(format!("write the smaller bound first: from = \"{to}\", to = \"{from}\"")),
+            );
+        }
+    }
+
+    /// The step of a plan that reads a range of an attribute.
+    fn range_step(&self, pattern: &Pattern, by: &str) -> Option<&Step<'m>> {
+        let plan = self.plans.get(pattern.name.as_str())?.as_ref().ok()?;
+        let bounded =
+            |sort: &SortCondition| matches!(sort, SortCondition::Between { by: own, .. } if own == by);
+        plan.steps.iter().find(|step| bounded(&step.sort))
+    }
+
+    /// How the key that serves a range writes its attribute.
+    fn range_format(&self, pattern: &Pattern, by: &str) -> Option<Format> {
+        let step = self.range_step(pattern, by)?;
+        let mut sort_keys = step.targets.iter().filter_map(|entity| step.location.mapping(entity)?.sort);
+        sort_keys.find_map(|template| {
+            template.parts.iter().find_map(|part| match part {
+                Part::Field { name, format } if name == by => Some(*format),
+                _ => None,
+            })
+        })
+    }
+
+    /// Checks the bounds of a declared request against the keys of the entities that it should return.
+    pub fn request_bounds(
+        &mut self,
+        pattern: &'m Pattern,
+        location: TableOrIndex<'m>,
+        targets: &[&'m Entity],
+        clause: &KeyClause,
+    ) {
+        let is_range = !matches!(clause.operator, KeyOperator::Equals | KeyOperator::BeginsWith);
+        for mapping in targets.iter().filter_map(|entity| location.mapping(entity)).filter(|_| is_range) {
+            for (number, bound) in clause.values.iter().enumerate() {
+                let includes = matches!(clause.operator, KeyOperator::Between | KeyOperator::UpTo);
+                let is_upper = includes && number + 1 == clause.values.len();
+                // `>` leaves out all keys of its value, as an upper bound includes them.
+                let is_behind = is_upper || clause.operator == KeyOperator::Above;
+                let end = if is_behind { End::Upper } else { End::Lower };
+                let flaw = flaw(bound, &mapping, end);
+                let Some(flaw) = flaw.filter(|flaw| is_upper || !matches!(flaw, Flaw::Early { .. })) else {
+                    continue;
+                };
+                let finding = Finding::new("P107", Severity::Error, pattern.subject(), &clause.span);
+                return self.report(match flaw {
+                    Flaw::Early { value } => lost(finding, &bound.to_string(), &value),
+                    flaw => flaw.described(finding),
+                });
+            }
+        }
+    }
+}
+
+/// Returns whether a lower bound is larger than the upper one.
+fn is_above(kind: &ValueType, from: &str, to: &str) -> bool {
+    let is_given = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    match kind {
+        ValueType::Int | ValueType::Decimal => Decimal::parse(from) > Decimal::parse(to),
+        // The start of a time stands for all of it.
+        ValueType::Date | ValueType::Timestamp => {
+            is_given(from) && is_given(to) && from > to && !from.starts_with(to)
+        }
+        _ => from > to,
+    }
+}
+
+pub fn lost(finding: Finding, bound: &str, value: &str) -> Finding {
+    finding
+        .with_message(format!(
+            "the upper bound '{bound}' sorts before the keys that go on after it, so all of {value} is lost"
+        ))
+        .with_help(format!("write the bound in full, or end it with a character that sorts last: '{bound}~'"))
+}
+
+/// What is wrong with a bound.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// Keys that hold the value of the bound sort behind it.
+    Early { value: String },
+    /// A number is not padded as the key is.
+    Unpadded { field: String, value: String, wanted: Option<String> },
+    /// A time has another precision than the values, and sorts on the wrong side of the one that it stands for.
+    Imprecise { field: String, value: String, wanted: String },
+}
+
+impl Flaw {
+    pub fn described(self, finding: Finding) -> Finding {
+        let (message, help) = match self {
+            Flaw::Early { value } => return lost(finding, &value, &value),
+            Flaw::Unpadded { field, value, wanted } => (
+                format!(
+                    "the bound '{value}' is not written as the key writes {field}, so it sorts elsewhere and the range holds other numbers"
+                ),
+                match wanted {
+                    Some(wanted) => format!("write it with zeros: '{wanted}'"),
+                    None => format!("the key has no room for {value}: widen {{{field}}} in the template"),
+                },
+            ),
+            Flaw::Imprecise { field, value, wanted } => (
+                format!(
+                    "the bound '{value}' has another precision than {field}, so it sorts on the wrong side of '{wanted}'"
+                ),
+                format!("write it as {field} is written: '{wanted}'"),
+            ),
+        };
+        finding.with_message(message).with_help(help)
+    }
+}
+
+/// Finds a time that sorts behind the first value it stands for as a lower bound, or before the last one as an upper bound.
+pub fn imprecise(attribute: &Attribute, bound: &str, end: End) -> Option<Flaw> {
+    let wanted = attribute.limits.bound(bound, end);
+    let is_wrong = match end {
+        End::Lower => bound > wanted.as_str(),
+        End::Upper => bound < wanted.as_str(),
+    };
+    is_wrong.then(|| Flaw::Imprecise { field: attribute.name.clone(), value: bound.to_owned(), wanted })
+}
+
+/// Compares a bound with a sort key, part by part. A time in full may lack what follows it in the key: callers do not care for its instant.
+fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
+    let (key, entity) = (mapping.sort.as_ref()?, mapping.entity);
+    let text = sample(bound, entity)?;
+    let shown = bound.to_string();
+    let (mut rest, mut value) = (text.as_str(), shown.clone());
+    let mut is_instant = false;
+    for (number, part) in key.parts.iter().enumerate() {
+        match part {
+            Part::Text(literal) if literal.starts_with(rest) && literal != rest => {
+                let ends = !rest.is_empty() || !literal.starts_with(ATTRIBUTE_SEPARATOR);
+                return (ends && !is_instant).then_some(Flaw::Early { value });
+            }
+            Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
+            Part::Field { .. } if rest.is_empty() => return (!is_instant).then_some(Flaw::Early { value }),
+            Part::Field { name, format } => {
+                let own = value_at(rest, key.parts.get(number + 1), *format);
+                rest = &rest[own.len()..];
+                let attribute = entity.attribute(name);
+                let kind = attribute.map_or(&ValueType::String, |attribute| &attribute.kind);
+                if let Some(flaw) = attribute.and_then(|attribute| imprecise(attribute, own, end)) {
+                    return Some(flaw);
+                }
+                if let Some(length) = time_length(kind, *format) {
+                    if !is_time(own) {
+                        return None;
+                    }
+                    own.clone_into(&mut value);
+                    if is_start_of_time(own, length) {
+                        return rest.is_empty().then_some(Flaw::Early { value });
+                    }
+                    is_instant = *kind == ValueType::Timestamp && *format == Format::Plain;
+                } else if let Format::Padded { .. } | Format::Signed { .. } = format {
+                    if !own.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'.' | b'-')) {
+                        return None;
+                    }
+                    own.clone_into(&mut value);
+                    if Some(own.len()) != format.length() {
+                        let wanted = format.apply(own);
+                        return Some(Flaw::Unpadded { field: name.clone(), value, wanted });
+                    }
+                } else if rest.is_empty() && !ends_with(bound, name) {
+                    // The bound may be only the start of a value.
+                    return None;
+                } else {
+                    value = format!("{{{name}}}");
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Returns whether a bound ends with the whole value of a field.
+fn ends_with(bound: &Template, field: &str) -> bool {
+    matches!(bound.parts.last(), Some(Part::Field { name, .. }) if name == field)
+}
+
+/// The value of a field at the start of a text: up to the text that follows the field in the key.
+fn value_at<'t>(text: &'t str, next: Option<&Part>, format: Format) -> &'t str {
+    let end = match (next, format) {
+        (Some(Part::Text(literal)), _) => text.find(literal.as_str()),
+        (Some(Part::Field { .. }), Format::Bucket(length)) => Some(length),
+        _ => None,
+    };
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+fn is_time(text: &str) -> bool {
+    text.chars().all(|character| ValueType::Timestamp.may_contain(character))
+}
+
+/// A key of this template for example values.
+pub fn sample(template: &Template, entity: &Entity) -> Option<String> {
+    let value = |name: &str| {
+        let Some(attribute) = entity.attribute(name) else { return "x".to_owned() };
+        match attribute.kind {
+            ValueType::Timestamp => attribute.limits.bound("2026-04-05T10:30:00Z", End::Lower),
+            ValueType::Date => "2026-04-05".to_owned(),
+            ValueType::Int | ValueType::Decimal => "7".to_owned(),
+            _ => "x".to_owned(),
+        }
+    };
+    let values: BTreeMap<String, String> =
+        template.fields().map(|name| (name.to_owned(), value(name))).collect();
+    template.fill(&values).ok()
+}

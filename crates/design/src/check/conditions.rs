@@ -1,0 +1,238 @@
+//! Conditions that can never hold, and values that an attribute never has.
+
+use super::Checker;
+use super::bounds::{imprecise, lost};
+use super::value_types::with_offset;
+use crate::finding::{Finding, Severity, closest};
+use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
+use crate::model::decimal::Decimal;
+use crate::model::limits::{End, Zone};
+use crate::model::pattern::TargetTypes;
+use crate::model::text_form::{is_date, time_form};
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity};
+use crate::plan::bounds::{is_start_of_time, time_length};
+use crate::source::Span;
+use crate::template::{FieldTypes, Format, Part, Template};
+
+impl Checker<'_> {
+    pub fn conditions(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            for index_key in &entity.indexes {
+                let what = format!("`when` of {}", index_key.index);
+                self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity);
+                self.times(&index_key.when, &entity.subject(), &[entity]);
+                self.values_without_keys(&index_key.when, &entity.subject(), &[entity]);
+            }
+        }
+        for pattern in &model.patterns {
+            let types = TargetTypes { model, targets: &pattern.targets };
+            let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
+            let targets: Vec<&Entity> = targets.collect();
+            self.condition(&pattern.filter, "`where`", &pattern.subject(), &pattern.span, &types);
+            self.times(&pattern.filter, &pattern.subject(), &targets);
+            self.values_without_keys(&pattern.filter, &pattern.subject(), &targets);
+            if let Some(request) = &pattern.request {
+                self.condition(&request.filter, "`filter`", &pattern.subject(), &request.span, &types);
+                self.times(&request.filter, &pattern.subject(), &targets);
+            }
+        }
+    }
+
+    /// Values that no key can hold, so that no item has them.
+    fn values_without_keys(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+        for test in condition.tests() {
+            let values = match &test.comparison {
+                Comparison::Is(Comparator::Equal, _) | Comparison::Among(_) => test.comparison.constants(),
+                _ => continue,
+            };
+            let found = values.into_iter().find_map(|value| {
+                let template =
+                    entities.iter().find_map(|entity| template_without(entity, &test.attribute, value));
+                template.map(|template| (value, template))
+            });
+            if let Some((value, template)) = found {
+                let finding = Finding::new("P122", Severity::Error, subject, &test.places.values_at);
+                let message =
+                    format!("{} is never {value}: the key {template} cannot hold it", test.attribute);
+                self.report(
+                    finding
+                        .with_message(message)
+                        .with_help("write a value that fits the key, or widen its format"),
+                );
+            }
+        }
+    }
+
+    fn condition(
+        &mut self,
+        condition: &Condition,
+        what: &str,
+        subject: &str,
+        span: &Span,
+        types: &dyn FieldTypes,
+    ) {
+        let mut wrong = false;
+        for test in condition.tests() {
+            let Some((message, help)) =
+                types.type_of(&test.attribute).and_then(|kind| impossible_value(test, kind))
+            else {
+                continue;
+            };
+            wrong = true;
+            let finding = Finding::new("P122", Severity::Error, subject, &test.places.values_at);
+            self.report(finding.with_message(message).with_help(help));
+        }
+        if !wrong && !condition.is_satisfiable(types) {
+            let place = condition.tests().first().map_or(span, |test| &test.places.attribute_at).clone();
+            let finding = Finding::new("P120", Severity::Error, subject, &place);
+            self.report(
+                finding
+                    .with_message(format!("{what} can never hold: {condition}"))
+                    .with_help("its parts exclude each other; did you mean `or` or `in`?"),
+            );
+        }
+    }
+
+    /// Times are compared as text, with values that are written as the attribute writes its own.
+    fn times(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+        for test in condition.tests() {
+            let attribute = entities.iter().find_map(|entity| entity.attribute(&test.attribute));
+            let Some(attribute) = attribute.filter(|attribute| attribute.kind.is_time()) else { continue };
+            let about = |code| Finding::new(code, Severity::Error, subject, &test.places.values_at);
+            let mut constants = compared(&test.comparison).into_iter();
+            let flaw =
+                constants.find_map(|(constant, side)| wrong_time(attribute, constant.as_str(), side, &about));
+            flaw.into_iter().for_each(|finding| self.report(finding));
+        }
+    }
+}
+
+/// How a value is compared with a constant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Same,
+    /// It is a bound, which excludes what is before it or what is behind it; the upper bound of `<=` includes all that it stands for.
+    Bound {
+        end: End,
+        includes: bool,
+    },
+}
+
+/// The constants of a comparison, and how each is compared.
+fn compared(comparison: &Comparison) -> Vec<(&Constant, Side)> {
+    let bound = |end, includes| Side::Bound { end, includes };
+    match comparison {
+        Comparison::Is(Comparator::Less | Comparator::GreaterOrEqual, one) => {
+            vec![(one, bound(End::Lower, false))]
+        }
+        Comparison::Is(Comparator::LessOrEqual, one) => vec![(one, bound(End::Upper, true))],
+        Comparison::Is(Comparator::Greater, one) => vec![(one, bound(End::Upper, false))],
+        Comparison::Between(from, to) => {
+            vec![(from, bound(End::Lower, false)), (to, bound(End::Upper, true))]
+        }
+        other => other.constants().into_iter().map(|one| (one, Side::Same)).collect(),
+    }
+}
+
+/// What is wrong with a text that times are compared with.
+fn wrong_time(
+    attribute: &Attribute,
+    text: &str,
+    side: Side,
+    about: &dyn Fn(&'static str) -> Finding,
+) -> Option<Finding> {
+    let Attribute { name, kind, limits, .. } = attribute;
+    let form = time_form(text).filter(|_| *kind == ValueType::Timestamp);
+    if limits.zone == Zone::Utc && form.is_some_and(|form| form.zone == Zone::Offset) {
+        return Some(with_offset(about("P123"), text));
+    }
+    let is_start = time_length(kind, Format::Plain).is_some_and(|length| is_start_of_time(text, length));
+    let is_written_so = (form.is_some() || is_date(text)) && limits.bound(text, End::Lower) == text;
+    match side {
+        Side::Same if is_start => {
+            let help = format!("write a whole value, or begins_with({name}, '{text}')");
+            Some(about("P122").with_message(format!("{name} is never '{text}'")).with_help(help))
+        }
+        Side::Same if !is_written_so => Some(never(about("P122"), attribute, text)),
+        Side::Bound { .. } if text.starts_with(char::is_alphabetic) => {
+            Some(never(about("P122"), attribute, text))
+        }
+        Side::Bound { includes: true, .. } if is_start => Some(lost(about("P107"), text, text)),
+        Side::Bound { end, .. } => imprecise(attribute, text, end).map(|flaw| flaw.described(about("P107"))),
+        Side::Same => None,
+    }
+}
+
+fn never(finding: Finding, attribute: &Attribute, text: &str) -> Finding {
+    let Attribute { name, kind, limits, .. } = attribute;
+    let example = match kind {
+        ValueType::Date => "2026-04-05".to_owned(),
+        _ => limits.bound("2026-04-05T10:30:00Z", End::Lower),
+    };
+    let message = format!("{name} is {}, never '{text}'", kind.described());
+    finding.with_message(message).with_help(format!("write it as {name} is written: '{example}'"))
+}
+
+/// Returns the template of an entity that cannot write a value of an attribute.
+fn template_without<'e>(entity: &'e Entity, attribute: &str, value: &Constant) -> Option<&'e Template> {
+    entity.attribute(attribute)?;
+    let misfits = |part: &Part| matches!(part, Part::Field { name, format } if name == attribute && format.apply(value.as_str()).is_none());
+    let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    entity.key.iter().chain(indexes).find(|template| template.parts.iter().any(misfits))
+}
+
+/// What is wrong with the values of a test, and what to write instead.
+fn impossible_value(test: &Test, kind: &ValueType) -> Option<(String, String)> {
+    let name = &test.attribute;
+    let text = match &test.comparison {
+        Comparison::BeginsWith(_) if !kind.is_text() => Some("begins_with"),
+        Comparison::Contains(_) if kind.is_number() || *kind == ValueType::Bool => Some("contains"),
+        _ => None,
+    };
+    if let Some(function) = text {
+        let message = format!("{name} is {}, so {function} never holds", kind.described());
+        return Some((message, "compare it with ==, <, <=, > or >=".to_owned()));
+    }
+    let ordered = !matches!(
+        test.comparison,
+        Comparison::Is(Comparator::Equal | Comparator::Differs, _) | Comparison::Among(_)
+    );
+    let constants = test.comparison.constants();
+    let (message, help) = match kind {
+        ValueType::Choice(choices) => {
+            let odd =
+                constants.iter().find(|value| !choices.iter().any(|choice| choice == value.as_str()))?;
+            let help = match closest(odd.as_str(), choices.iter().map(String::as_str)) {
+                Some(meant) => format!("did you mean '{meant}'?"),
+                None => format!("its values are {}", choices.join(", ")),
+            };
+            (format!("{name} is never '{}'", odd.as_str()), help)
+        }
+        kind if kind.is_number() => {
+            let odd = constants.iter().find(|value| Decimal::parse(value.as_str()).is_none())?;
+            (
+                format!("{name} is {}, and {odd} is none", kind.described()),
+                "write a number without quotes".to_owned(),
+            )
+        }
+        ValueType::Bool => {
+            let odd = constants.iter().find(|value| !matches!(value, Constant::Bool(_)));
+            let message = match odd {
+                Some(odd) => format!("{name} is true or false, never {odd}"),
+                None if ordered && !constants.is_empty() => {
+                    format!("{name} is true or false, which have no order")
+                }
+                None => return None,
+            };
+            (message, format!("write {name} == true or {name} == false"))
+        }
+        kind if !kind.is_scalar() && !constants.is_empty() => (
+            format!("{name} is {}, which equals no such value", kind.described()),
+            format!("write exists({name})"),
+        ),
+        _ => return None,
+    };
+    Some((message, help))
+}

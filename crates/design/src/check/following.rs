@@ -1,0 +1,122 @@
+//! Rules about following relationships: a question about another entity's attribute needs `via`, and `via` needs the attributes that lead on.
+
+use super::Checker;
+use super::patterns::FindingText;
+use crate::finding::Severity;
+use crate::formatting::list;
+use crate::model::{Entity, Model, Pattern};
+use crate::plan::follow::Link;
+use crate::plan::{Obstacle, Plan, Unserved};
+use std::collections::BTreeSet;
+
+/// The number of entities that a finding proposes to follow.
+const MAX_PROPOSED: usize = 3;
+/// The number of entities among which they are searched.
+const MAX_COMPARED: usize = 100;
+
+impl<'m> Checker<'m> {
+    /// The text for entities that have nothing to do with what the pattern asks for.
+    pub(super) fn unrelated(&self, pattern: &Pattern, unserved: &Unserved<'_>) -> Option<FindingText> {
+        let name = &unserved.entity.name;
+        match &unserved.obstacle {
+            Obstacle::Foreign { inputs } => Some((
+                "P127",
+                format!(
+                    "{name} has no {}: no key of {name} can answer this, and listing all of {name} does not",
+                    list(inputs)
+                ),
+                self.ways(pattern, unserved.entity, inputs),
+            )),
+            Obstacle::Lacking { attribute, purpose } => Some((
+                "P130",
+                format!(
+                    "the list of {name} would have to be {purpose} {attribute}, which {name} does not have"
+                ),
+                format!("add {attribute} to [entity.{name}], or make {name} a pattern of its own"),
+            )),
+            Obstacle::Unlinked { from, missing } => Some((
+                "P128",
+                format!("{from} does not lead to {name}: it does not hold {}", list(missing)),
+                format!(
+                    "add it to [entity.{from}], give {name} a key in an index by what {from} holds, or say what corresponds: via = {{ entity = \"{from}\", match = {{ {} = \"…\" }} }}",
+                    missing.first().map_or("…", String::as_str)
+                ),
+            )),
+            _ => None,
+        }
+    }
+
+    /// The entities that connect inputs with an entity.
+    fn ways(&self, pattern: &Pattern, entity: &Entity, inputs: &[String]) -> String {
+        let connects = |other: &&Entity| {
+            other.name != entity.name
+                && inputs.iter().all(|input| other.attribute(input).is_some())
+                && leads_to(self.model, other, entity)
+        };
+        let near = inputs.first().into_iter().flat_map(|input| self.model.holders_of(input));
+        let found = near.take(MAX_COMPARED).filter(connects);
+        // Relationships first.
+        let (mut edges, others): (Vec<&Entity>, Vec<&Entity>) =
+            found.partition(|other| !other.edge.is_empty());
+        edges.extend(others);
+        let proposals: Vec<String> =
+            edges.iter().take(MAX_PROPOSED).map(|edge| format!("via = \"{}\"", edge.name)).collect();
+        let id = entity.identity().unwrap_or("…");
+        if proposals.is_empty() {
+            let ends: Vec<String> =
+                inputs.iter().map(String::as_str).chain([id]).map(|end| format!("\"{end}\"")).collect();
+            return format!(
+                "nothing connects {} with {}: store the relationship as an entity with edge = [{}], and follow it with via",
+                list(inputs),
+                entity.name,
+                ends.join(", ")
+            );
+        }
+        format!("add {} to {}: its items lead to {}", proposals.join(" or "), pattern.name, entity.name)
+    }
+
+    /// Rules about a plan that follows relationships.
+    pub(super) fn following(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
+        let target = pattern.single_target().filter(|target| !target.many && !pattern.via.is_empty());
+        let several = plan.steps.last().is_some_and(|step| step.follow.is_some() && step.items.max > 1.0);
+        if let Some(target) = target.filter(|_| several && pattern.limit != Some(1)) {
+            let finding = self.about_pattern("P117", Severity::Warning, pattern);
+            let message =
+                format!("one {} is wanted, and {} can lead to several", target.entity, pattern.via[0].entity);
+            self.report(
+                finding
+                    .with_message(message)
+                    .with_help(format!("return \"{}*\", or set limit = 1", target.entity)),
+            );
+        }
+        let mut assumed: BTreeSet<(&str, String)> = BTreeSet::new();
+        for step in &plan.steps {
+            let Some(follow) = &step.follow else { continue };
+            let used = |link: &&Link| {
+                step.partition.has_field(&link.to)
+                    || step.clauses().iter().any(|(_, sort)| sort.uses(&link.to))
+            };
+            for link in follow.links.iter().filter(|link| !link.declared).filter(used) {
+                assumed.insert((&follow.from.name, link.to.clone()));
+            }
+        }
+        for (from, name) in assumed {
+            let finding = self.about_pattern("P129", Severity::Note, pattern);
+            let message = format!(
+                "{name} of {from} is taken for that of what it leads to, since both have the same name"
+            );
+            self.report(
+                finding
+                    .with_message(message)
+                    .with_help(format!("confirm it: via = {{ entity = \"{from}\", match = [\"{name}\"] }}")),
+            );
+        }
+    }
+}
+
+/// Returns whether items of one entity hold what another is found by.
+fn leads_to(model: &Model, from: &Entity, to: &Entity) -> bool {
+    let id = to.identity().filter(|id| from.attribute(id).is_some());
+    let end = |name: &&String| model.owner_of(name).is_none() && from.edge.len() == 2;
+    id.is_some() || from.edge.iter().any(|name| end(&name))
+}

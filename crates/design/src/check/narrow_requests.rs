@@ -1,0 +1,368 @@
+//! Finds declared requests that return less than their pattern means: a constant in the place of a shard, a time bucket or any other value of the key, a filter
+//! that drops wanted items, an index that does not hold all of them.
+
+use super::Checker;
+use crate::finding::{Finding, Severity};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::condition::{self, Comparator, Comparison, Condition, Places, Test};
+use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::{Bounds, Entity, Pattern, Request, Target};
+use crate::plan;
+use crate::source::Span;
+use crate::template::{Format, Part, SHARD, Template};
+use std::cmp::Ordering;
+
+/// A constant of a request in the place of a field of the key.
+#[derive(Debug, PartialEq, Eq)]
+struct Constant {
+    field: String,
+    format: Format,
+    text: String,
+    /// Whether the text is the whole value: the request goes on after it.
+    is_whole: bool,
+}
+
+impl<'m> Checker<'m> {
+    /// Checks the key condition of a request against the keys of the targets.
+    pub fn narrow_keys(
+        &mut self,
+        pattern: &'m Pattern,
+        location: TableOrIndex<'m>,
+        (partition, span): (&Template, &Span),
+        sort: Option<&KeyClause>,
+    ) {
+        for target in &pattern.targets {
+            let Some(mapping) = self.keys.mapping(location, &target.entity).cloned() else { continue };
+            if !pattern.condition().implies(&mapping.when, mapping.entity) {
+                self.lost_by_index(pattern, &mapping);
+                return;
+            }
+            let Alignment { constants, departs } = align(partition, &mapping.partition, mapping.entity);
+            let excludes = |constant: &Constant| !is_meant(pattern, &mapping, constant, Place::Value);
+            let other = departs.map(|_| Narrow::Bound(partition.to_string()));
+            let narrow = constants.into_iter().find(excludes).map(Narrow::Value).or(other);
+            match narrow
+                .map(|narrow| (narrow, span.clone()))
+                .or_else(|| narrow_sort(pattern, target, &mapping, sort?))
+            {
+                Some((Narrow::Value(constant), span)) => {
+                    self.report_narrow(pattern, &mapping, &constant, &span);
+                }
+                Some((Narrow::Bound(text), span)) => self.report_bound(pattern, &mapping, &text, &span),
+                None => continue,
+            }
+            return;
+        }
+    }
+
+    fn lost_by_index(&mut self, pattern: &Pattern, mapping: &KeyMapping<'m>) {
+        let (location, name, when) = (mapping.location.name(), &mapping.entity.name, &mapping.when);
+        let Some(request) = &pattern.request else { return };
+        let finding = Finding::new("P121", Severity::Error, pattern.subject(), &request.span);
+        self.report(
+            finding
+                .with_message(format!(
+                    "{location} holds {name} only when {when}, which the pattern does not require"
+                ))
+                .with_help(format!(
+                    "add where = \"{when}\" to the pattern if that is intended, or query another key"
+                )),
+        );
+    }
+
+    fn report_narrow(
+        &mut self,
+        pattern: &Pattern,
+        mapping: &KeyMapping<'m>,
+        constant: &Constant,
+        span: &Span,
+    ) {
+        let Constant { field, text, .. } = constant;
+        let name = &mapping.entity.name;
+        let (message, help) = if field == SHARD {
+            let shards = mapping.shards();
+            (
+                format!("the request reads shard {text} of {shards}: {name} in the others is never returned"),
+                "write {shard}: the request is sent for each shard".to_owned(),
+            )
+        } else if matches!(constant.format, Format::Bucket(_)) {
+            (
+                format!(
+                    "the request reads the time bucket {text} of {field} only: {name} in the others is never returned"
+                ),
+                format!(
+                    "write {}: the request is sent for each time bucket of the range",
+                    Template { parts: vec![Part::Field { name: field.clone(), format: constant.format }] }
+                ),
+            )
+        } else {
+            (
+                format!(
+                    "the request returns {name} only with {field} of '{text}', which the pattern does not require"
+                ),
+                format!("end the condition before {{{field}}}, or say so in the pattern: where, range or in"),
+            )
+        };
+        let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
+        self.report(finding.with_message(message).with_help(help));
+    }
+
+    fn report_bound(&mut self, pattern: &Pattern, mapping: &KeyMapping<'m>, text: &str, span: &Span) {
+        let key: Vec<String> = mapping.key.iter().map(ToString::to_string).collect();
+        let key = key.join(" / ");
+        let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
+        self.report(
+            finding
+                .with_message(format!("'{text}' excludes keys of {}, which are {key}", mapping.entity.name))
+                .with_help("compare with the key as the template writes it"),
+        );
+    }
+
+    /// A filter must not drop what the pattern means.
+    pub fn narrow_filter(&mut self, pattern: &Pattern, request: &Request) {
+        let condition = pattern.condition();
+        let ranged = |name: &str| pattern.range.as_ref().is_some_and(|range| range.by == name);
+        for part in request.filter.conjuncts() {
+            let names = part.attributes();
+            let drops = |target: &&Target| {
+                let Some(entity) = self.model.entity(&target.entity) else { return false };
+                let has = |name: &&str| entity.attribute(name).is_some();
+                // What the pattern says about attributes of others does not concern an entity; the filter drops it all the same.
+                if !names.iter().any(has) {
+                    return !concerning(&condition, entity).implies(part, entity);
+                }
+                // A value that an input is compared with is an example of it.
+                let is_input = |name: &str| pattern.inputs.iter().any(|input| input == name);
+                let is_given = |name: &&str| ranged(name) || (is_input(name) && part.fixed(name).is_some());
+                let is_own = names.iter().all(has);
+                is_own && !names.iter().any(is_given) && !condition.implies(part, entity)
+            };
+            let Some(target) = pattern.targets.iter().find(drops) else { continue };
+            let span = part.tests().first().map_or(&request.span, |test| &test.places.attribute_at);
+            let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "the filter {part} drops {}, which the pattern does not exclude",
+                        target.entity
+                    ))
+                    .with_help(format!(
+                        "add where = \"{part}\" to the pattern if that is intended, or leave it out"
+                    )),
+            );
+            return;
+        }
+    }
+}
+
+/// What excludes wanted items.
+enum Narrow {
+    /// A constant in the place of a field.
+    Value(Constant),
+    /// A text that is not the start of the key.
+    Bound(String),
+}
+
+/// The first part of a condition on the sort key that excludes wanted items.
+fn narrow_sort(
+    pattern: &Pattern,
+    target: &Target,
+    mapping: &KeyMapping<'_>,
+    clause: &KeyClause,
+) -> Option<(Narrow, Span)> {
+    let key = mapping.sort.as_ref()?;
+    let is_range = !matches!(clause.operator, KeyOperator::Equals | KeyOperator::BeginsWith);
+    clause.values.iter().enumerate().find_map(|(number, value)| {
+        let is_upper = number == 1 || matches!(clause.operator, KeyOperator::Below | KeyOperator::UpTo);
+        let Alignment { constants, departs } = align(value, key, mapping.entity);
+        let place = match (is_range, is_upper) {
+            (false, _) => Place::Value,
+            (true, false) => Place::Lower,
+            (true, true) => Place::Upper,
+        };
+        let excludes = |constant: &Constant| {
+            // The single item that is wanted may be the one with this value, unless the caller has another.
+            if !target.many && !pattern.inputs.contains(&constant.field) {
+                return false;
+            }
+            let is_open = is_range && constant.is_open(is_upper);
+            !(is_open || is_meant(pattern, mapping, constant, place))
+        };
+        let beyond = if is_upper { Ordering::Greater } else { Ordering::Less };
+        let is_beyond = |order: Option<Ordering>| is_range && order == Some(beyond);
+        let departs = departs.filter(|order| target.many && !is_beyond(*order));
+        let bound = departs.map(|_| Narrow::Bound(value.to_string()));
+        let narrow = constants.into_iter().find(excludes).map(Narrow::Value).or(bound);
+        narrow.map(|narrow| (narrow, clause.span.clone()))
+    })
+}
+
+/// How a constant is compared with the key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Value,
+    Lower,
+    Upper,
+}
+
+/// Returns whether the pattern asks for nothing else: every value that it leaves is this one, or within this bound.
+fn is_meant(pattern: &Pattern, mapping: &KeyMapping<'_>, constant: &Constant, place: Place) -> bool {
+    let Constant { field, format, text, is_whole } = constant;
+    if field == SHARD {
+        return mapping.shards() <= 1;
+    }
+    if let Some(range) = pattern.range.as_ref().filter(|range| range.by == *field) {
+        return is_within(range, constant, place);
+    }
+    let condition = pattern.filter.and(&mapping.when);
+    if !condition.mentions(field) {
+        return false;
+    }
+    let fits = |value: &str| {
+        let own = format.apply(value).unwrap_or_else(|| value.to_owned());
+        match place {
+            Place::Value if *is_whole => own == *text,
+            Place::Value => own.starts_with(text.as_str()),
+            Place::Lower => own >= *text,
+            Place::Upper => own <= *text,
+        }
+    };
+    if let Some(values) = condition.values(field, mapping.entity) {
+        return values.iter().all(|value| fits(value.as_str()));
+    }
+    // What the condition says without listing values may be the same bound.
+    if place != Place::Value || *format != Format::Plain {
+        return true;
+    }
+    let comparison = match is_whole {
+        true => Comparison::Is(Comparator::Equal, condition::Constant::Text(text.clone())),
+        false => Comparison::BeginsWith(text.clone()),
+    };
+    let test = Test { attribute: field.clone(), comparison, places: Places::default() };
+    condition.implies(&Condition::Test(test).typed(mapping.entity), mapping.entity)
+}
+
+/// Returns whether a constant leaves all of a range. Bounds that the caller gives when it asks are examples.
+fn is_within(range: &Bounds, constant: &Constant, place: Place) -> bool {
+    let Constant { format, text, .. } = constant;
+    let written = |bound: &String| format.apply(bound).unwrap_or_else(|| bound.clone());
+    let (from, to) = (range.from.as_ref(), range.to.as_ref());
+    match (place, from, to) {
+        (Place::Value, Some(from), Some(to)) => match format {
+            Format::Bucket(length) => plan::buckets_between(from, to, *length) == Some(1),
+            _ => written(from).starts_with(text.as_str()) && written(to).starts_with(text.as_str()),
+        },
+        (Place::Value, ..) => false,
+        (_, None, None) => true,
+        (Place::Lower, from, _) => from.is_some_and(|from| written(from) >= *text),
+        (Place::Upper, _, to) => to.is_some_and(|to| written(to) <= *text),
+    }
+}
+
+/// The parts of a condition that test an attribute of an entity.
+fn concerning(condition: &Condition, entity: &Entity) -> Condition {
+    let is_own = |part: &&Condition| part.attributes().iter().any(|name| entity.attribute(name).is_some());
+    Condition::All(condition.conjuncts().into_iter().filter(is_own).cloned().collect())
+}
+
+impl Constant {
+    /// Returns whether it is a bound before or behind all values: `0`, `~`.
+    fn is_open(&self, is_upper: bool) -> bool {
+        let is_last = |character: char| character >= '~' || matches!(character, '9' | 'z' | 'Z' | ':');
+        let is_first = |character: char| character <= '0';
+        if is_upper { self.text.chars().all(is_last) } else { self.text.chars().all(is_first) }
+    }
+}
+
+/// A request's text beside a key.
+#[derive(Debug, Default)]
+struct Alignment {
+    /// The constants in the places of fields.
+    constants: Vec<Constant>,
+    /// Where the two differ before the request ends: how the request sorts, if that is known.
+    departs: Option<Option<Ordering>>,
+}
+
+/// Reads the parts of a request one after the other.
+struct Remaining<'a> {
+    parts: std::slice::Iter<'a, Part>,
+    /// The text that is not yet compared.
+    text: &'a str,
+}
+
+impl<'a> Remaining<'a> {
+    /// Goes on to the next text; returns whether there is one.
+    fn has_text(&mut self) -> bool {
+        if self.text.is_empty()
+            && let Some(Part::Text(text)) = self.parts.as_slice().first()
+        {
+            self.text = text;
+            self.parts.next();
+        }
+        !self.text.is_empty()
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.text.is_empty() && self.parts.as_slice().is_empty()
+    }
+
+    /// The text that stands for the value of a field, and whether it is the whole value.
+    fn value(&mut self, next: Option<&Part>, format: Format) -> (&'a str, bool) {
+        let end = match (next, format) {
+            (Some(Part::Text(literal)), _) => self.text.find(literal.as_str()),
+            (Some(Part::Field { .. }), Format::Bucket(length)) => Some(length.min(self.text.len())),
+            _ => None,
+        };
+        let value = end.and_then(|end| self.text.get(..end)).unwrap_or(self.text);
+        self.text = &self.text[value.len()..];
+        (value, end.is_some())
+    }
+}
+
+/// Compares a request's text with a key, part by part.
+fn align(request: &Template, key: &Template, entity: &Entity) -> Alignment {
+    let mut alignment = Alignment::default();
+    let mut rest = Remaining { parts: request.parts.iter(), text: "" };
+    for (number, part) in key.parts.iter().enumerate() {
+        let has_text = rest.has_text();
+        if rest.is_at_end() {
+            break;
+        }
+        match part {
+            Part::Text(_) if !has_text => {
+                alignment.departs = Some(None);
+                break;
+            }
+            Part::Text(literal) => match rest.text.strip_prefix(literal.as_str()) {
+                Some(after) => rest.text = after,
+                None if literal.starts_with(rest.text) && rest.parts.as_slice().is_empty() => break,
+                None => {
+                    let is_known = !literal.starts_with(rest.text);
+                    alignment.departs = Some(is_known.then(|| rest.text.cmp(literal.as_str())));
+                    break;
+                }
+            },
+            Part::Field { name, format } if !has_text => {
+                // A name that the entity does not have is another one for the same value.
+                let is_other = |own: &str| own != name && entity.attribute(own).is_some();
+                // A value that is written otherwise than in the key is another text.
+                let differs = |own: &str, written: Format| own == name && written != *format;
+                if let Some(Part::Field { name: own, format: written }) = rest.parts.next()
+                    && (is_other(own) || differs(own, *written))
+                {
+                    alignment.departs = Some(None);
+                    break;
+                }
+            }
+            Part::Field { name, format } => {
+                let (text, is_whole) = rest.value(key.parts.get(number + 1), *format);
+                let (field, text) = (name.clone(), text.to_owned());
+                alignment.constants.push(Constant { field, format: *format, text, is_whole });
+                if !is_whole {
+                    break;
+                }
+            }
+        }
+    }
+    alignment
+}

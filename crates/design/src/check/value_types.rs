@@ -1,0 +1,264 @@
+//! Rules about the values that types admit: formats that cannot hold them, times that do not sort, bounds that are compared wrongly.
+
+use super::Checker;
+use crate::finding::{Finding, Severity};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::decimal::Decimal;
+use crate::model::limits::Zone;
+use crate::model::text_form::time_form;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Pattern};
+use crate::repair::{Edit, Repair, quoted};
+use crate::template::{Format, Part, Template};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The digits of a number whose greatest value is not declared.
+const USUAL_WIDTH: usize = 12;
+/// The characters of a date.
+const DATE_LENGTH: usize = 10;
+
+impl<'m> Checker<'m> {
+    pub fn value_types(&mut self) {
+        for mapping in self.mappings() {
+            for template in [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().flatten() {
+                self.formats(&mapping, template);
+            }
+            self.one_type(&mapping);
+            self.offsets(&mapping);
+        }
+        let model = self.model;
+        model.entities.iter().for_each(|entity| self.one_value(entity));
+        for pattern in &model.patterns {
+            self.sorts_by_offset(pattern);
+            self.bounds_with_offset(pattern);
+        }
+        self.precisions();
+    }
+
+    /// An item has each attribute once: what several keys, the type or the entity itself call by one name is one value.
+    fn one_value(&mut self, entity: &'m Entity) {
+        let model = self.model;
+        let mut written: BTreeMap<&str, &Template> = BTreeMap::new();
+        for mapping in TableOrIndex::all(model).into_iter().filter_map(|location| location.mapping(entity)) {
+            let names = mapping.location.key_names(model).iter();
+            for (name, template) in names.zip(mapping.key) {
+                let own = entity.attribute(name).is_some() && template.bare_field() != Some(name);
+                let is_type = model.table.type_attribute.as_ref() == Some(name);
+                let other = written.insert(name, template).filter(|other| *other != template);
+                let meaning = match other {
+                    Some(other) => format!("{other} in another key"),
+                    None if own => format!("an attribute of {}", entity.name),
+                    None if is_type => "the type attribute".to_owned(),
+                    None => continue,
+                };
+                let finding = self.about_mapping("P222", Severity::Error, &mapping).with_message(format!(
+                    "{name} is {template} in {} and {meaning}: an item has one value of it",
+                    mapping.location.name()
+                ));
+                self.report(finding.with_help(format!("give the key attribute {name} a name of its own")));
+            }
+        }
+    }
+
+    /// A format must have room for every value that the type admits.
+    fn formats(&mut self, mapping: &KeyMapping<'m>, template: &Template) {
+        let entity = mapping.entity;
+        for part in &template.parts {
+            let Part::Field { name, format } = part else { continue };
+            let Some(attribute) = entity.attribute(name) else { continue };
+            let Some(misfit) = misfit(*format, attribute) else { continue };
+            let finding = self.about_mapping("P222", Severity::Error, mapping);
+            let written = Template { parts: vec![part.clone()] };
+            let mut finding = finding.with_message(format!("{template}: {written} {misfit}"));
+            let fitting = fitting_format(attribute).unwrap_or(Format::Plain);
+            let fitting = Part::Field { name: name.clone(), format: fitting };
+            let help = format!("write {}", Template { parts: vec![fitting.clone()] });
+            finding = finding.with_help(if attribute.kind.is_number() {
+                format!("{help}, or narrow the type with min and max")
+            } else {
+                help.clone()
+            });
+            let repair = replaced(mapping, part, &fitting).map(|edit| Repair { help, edits: vec![edit] });
+            self.report(finding.with_proposals(repair.into_iter().collect()));
+        }
+    }
+
+    /// A key attribute has one type: a number under its own name cannot be there beside texts.
+    fn one_type(&mut self, mapping: &KeyMapping<'m>) {
+        let location = mapping.location;
+        for (position, (name, template)) in location.key_names(self.model).iter().zip(mapping.key).enumerate()
+        {
+            let attribute = mapping.entity.attribute(name).filter(|_| template.bare_field() == Some(name));
+            let is_number = attribute.is_some_and(|attribute| attribute.kind.is_number());
+            if !is_number || location.key_is_number(self.model, position) {
+                continue;
+            }
+            let place = location.name();
+            let finding = self.about_mapping("P222", Severity::Error, mapping).with_message(format!(
+                "{name} is a key of {place}, a number in {} and a text in other entities: a key attribute has one type, and items of the other are refused",
+                mapping.entity.name
+            ));
+            let help = format!("give {name} one type in all entities, or another name where it is no number");
+            self.report(finding.with_help(help));
+        }
+    }
+
+    /// Times with offsets do not sort, neither whole nor cut to a bucket.
+    fn offsets(&mut self, mapping: &KeyMapping<'m>) {
+        let is_bucket = |name: &&str| mapping.partition.truncates(name);
+        let sorted = mapping.sort.iter().flat_map(Template::fields);
+        let names: BTreeSet<&str> = sorted.chain(mapping.partition.fields().filter(is_bucket)).collect();
+        for name in names {
+            if mapping.entity.attribute(name).is_some_and(has_offset) {
+                let finding = self.about_mapping("P223", Severity::Error, mapping);
+                self.report(with_offset_texts(finding, name, "is part of a key"));
+            }
+        }
+    }
+
+    fn sorts_by_offset(&mut self, pattern: &Pattern) {
+        let model = self.model;
+        let uses = [
+            (pattern.order.as_ref().map(|order| &order.by), "orders the results"),
+            (pattern.range.as_ref().map(|range| &range.by), "bounds the results"),
+        ];
+        for (name, use_of_it) in uses {
+            let Some(name) = name else { continue };
+            let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
+            if targets.filter_map(|entity| entity.attribute(name)).any(has_offset) {
+                let finding = self.about_pattern("P223", Severity::Error, pattern);
+                self.report(with_offset_texts(finding, name, use_of_it));
+            }
+        }
+    }
+
+    /// A bound with an offset is compared as text with times in UTC.
+    fn bounds_with_offset(&mut self, pattern: &Pattern) {
+        let Some(range) = &pattern.range else { return };
+        for bound in [&range.from, &range.to].into_iter().flatten() {
+            if time_form(bound).is_some_and(|form| form.zone == Zone::Offset) {
+                let finding = Finding::new("P123", Severity::Error, pattern.subject(), &range.span);
+                self.report(with_offset(finding, bound));
+            }
+        }
+    }
+
+    /// Times that are sorted should all have the same precision.
+    fn precisions(&mut self) {
+        let model = self.model;
+        let names: BTreeSet<&str> = model
+            .patterns
+            .iter()
+            .flat_map(|pattern| {
+                let order = pattern.order.as_ref().map(|order| order.by.as_str());
+                order.into_iter().chain(pattern.range.as_ref().map(|range| range.by.as_str()))
+            })
+            .collect();
+        for entity in &model.entities {
+            let is_open = |name: &&&str| {
+                entity.attribute(name).is_some_and(|attribute| {
+                    attribute.kind == ValueType::Timestamp
+                        && attribute.limits.precision.is_none()
+                        && attribute.limits.zone == Zone::Utc
+                })
+            };
+            let Some(name) = names.iter().find(is_open) else { continue };
+            let is_optional = entity.attribute(name).is_some_and(|attribute| attribute.optional);
+            let optional = if is_optional { "?" } else { "" };
+            let finding = self.about_entity("P224", Severity::Note, entity);
+            self.report(
+                finding
+                    .with_message(format!(
+                        "items are sorted by {name}, whose precision is not declared: …:00.500Z sorts before …:00Z"
+                    ))
+                    .with_help(format!(
+                        "declare it: {name} = {{ type = \"timestamp{optional}\", precision = \"second\" }}"
+                    )),
+            );
+        }
+    }
+}
+
+fn has_offset(attribute: &Attribute) -> bool {
+    attribute.limits.zone == Zone::Offset
+}
+
+pub fn with_offset(finding: Finding, bound: &str) -> Finding {
+    finding
+        .with_message(format!("the bound '{bound}' has an offset, and is compared as text with times in UTC"))
+        .with_help("write the bound in UTC, ending in Z")
+}
+
+fn with_offset_texts(finding: Finding, name: &str, use_of_it: &str) -> Finding {
+    finding
+        .with_message(format!(
+            "{name} {use_of_it}, and its times have offsets: 09:00:00+02:00 sorts after 08:30:00Z, although it is earlier"
+        ))
+        .with_help("store the time in UTC, and its offset in an attribute of its own")
+}
+
+/// The format that holds every number that the type admits, and keeps the order.
+pub fn fitting_format(attribute: &Attribute) -> Option<Format> {
+    if !attribute.kind.is_number() {
+        return None;
+    }
+    let limits = [&attribute.limits.min, &attribute.limits.max];
+    let is_bounded = limits.iter().all(|limit| limit.is_some());
+    let most = |of: fn(&Decimal) -> usize| limits.into_iter().flatten().map(of).max().unwrap_or_default();
+    let digits = most(Decimal::whole_digits);
+    let width = if is_bounded { digits } else { digits.max(USUAL_WIDTH) };
+    let least = if attribute.kind == ValueType::Int { 0 } else { 2 };
+    let decimals = most(Decimal::decimals).max(least);
+    Some(if attribute.limits.min.as_ref().is_some_and(Decimal::is_negative) {
+        Format::Signed { width, decimals }
+    } else {
+        Format::Padded { width, decimals }
+    })
+}
+
+/// Which values of the type have no text in the format.
+fn misfit(format: Format, attribute: &Attribute) -> Option<String> {
+    let described = attribute.kind.described();
+    let (width, decimals) = match format {
+        Format::Padded { width, decimals } | Format::Signed { width, decimals } => (width, decimals),
+        Format::Bucket(length) if attribute.kind == ValueType::Date && length > DATE_LENGTH => {
+            return Some("needs a time, and a date has none".to_owned());
+        }
+        Format::Bucket(_) if !attribute.kind.is_time() => {
+            return Some(format!("holds the start of a time, and the value is {described}"));
+        }
+        Format::Plain | Format::Escaped | Format::Lower | Format::Bucket(_) => return None,
+    };
+    if !attribute.kind.is_number() {
+        return Some(format!("holds a number, and the value is {described}"));
+    }
+    let limits = || [&attribute.limits.min, &attribute.limits.max].into_iter().flatten();
+    if matches!(format, Format::Padded { .. })
+        && let Some(min) = attribute.limits.min.as_ref().filter(|min| min.is_negative())
+    {
+        return Some(format!("holds numbers from 0 on, and the type admits {min}"));
+    }
+    if let Some(wide) = limits().find(|limit| limit.whole_digits() > width) {
+        return Some(format!("holds {width} digits, and the type admits {wide}"));
+    }
+    if let Some(fine) = limits().find(|limit| limit.decimals() > decimals) {
+        return Some(format!("holds {decimals} decimals, and the type admits {fine}"));
+    }
+    (attribute.kind == ValueType::Decimal && decimals == 0)
+        .then(|| "holds no decimals, and the type admits them".to_owned())
+}
+
+/// The edit that replaces a part of an entity's key, where the entity declares it.
+fn replaced(mapping: &KeyMapping<'_>, part: &Part, by: &Part) -> Option<Edit> {
+    let entity: &Entity = mapping.entity;
+    let exchange = |own: &Part| if own == part { by.clone() } else { own.clone() };
+    let changed = |own: &Template| Template { parts: own.parts.iter().map(exchange).collect() };
+    let texts: Vec<String> =
+        mapping.key.iter().map(|own| quoted(&changed(own).to_string()).trim().to_owned()).collect();
+    let value = format!("[{}]", texts.join(", "));
+    match mapping.location.index {
+        None => Some(Edit::set(&["entity", &entity.name, "key"], value)),
+        Some(index) if index.local || index.is_composite() => None,
+        Some(index) => Some(Edit::set(&["entity", &entity.name, "index", &index.name, "key"], value)),
+    }
+}

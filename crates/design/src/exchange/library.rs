@@ -1,0 +1,342 @@
+//! Schemas of client libraries, in the JSON that the scripts in `integrations/schemas` print: tables with their keys and indexes, and
+//! entities with attributes and key templates.
+
+mod shared_table;
+
+use crate::draft::{Asked, Confidence, Draft, Question};
+use crate::formatting::upper_first;
+use crate::model::condition::Condition;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
+use crate::relational::naming::{field_name, free_name};
+use crate::template::{Format, Part, Template};
+use serde_json::Value;
+use shared_table::SharedTable;
+
+/// Imports the tables of a schema; `library` is its name. What several models declare about one table is one draft.
+///
+/// # Errors
+///
+/// Returns a message if the text is not the output of a script.
+pub fn import(text: &str, library: &str) -> Result<Vec<Draft>, String> {
+    let root: Value = serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))?;
+    let tables = root["tables"].as_array().filter(|tables| !tables.is_empty());
+    let tables =
+        tables.ok_or("there are no `tables`: print the schema with the script in integrations/schemas")?;
+    let shared = SharedTable::all(tables)?;
+    shared.iter().map(|table| draft(table, library)).collect()
+}
+
+fn draft(table: &SharedTable<'_>, library: &str) -> Result<Draft, String> {
+    let model = model(table)?;
+    let about =
+        format!("Imported from {library}: correct it, add the writes, then run `partita model check`.");
+    let mut draft = Draft { model, about, ..Draft::default() };
+    draft.note("table", Confidence::Certain, format!("the schema of {library}"));
+    ask_about_keys(&mut draft, table);
+    ask_about_casing(&mut draft);
+    draft.derive_patterns();
+    Ok(draft)
+}
+
+/// Keys that the schema does not explain, and keys of several entities that only their values tell apart.
+fn ask_about_keys(draft: &mut Draft, table: &SharedTable<'_>) {
+    let is_key = |template: &Template, name: &String| template.bare_field() == Some(name);
+    let keys = &draft.model.table.keys;
+    let natural =
+        |entity: &Entity| entity.key.iter().zip(keys).all(|(template, name)| is_key(template, name));
+    let several = draft.model.entities.iter().filter(|entity| natural(entity)).count() > 1;
+    let mut questions = Vec::new();
+    for (entity, own) in draft.model.entities.iter().zip(&table.entities) {
+        for (position, name) in keys.iter().enumerate().filter(|(at, name)| is_key(&entity.key[*at], name)) {
+            let computed = own["key"][position].is_null();
+            let shared = several && natural(entity);
+            if !computed && !shared {
+                continue;
+            }
+            let why = if computed {
+                "a function computes it from more than the values themselves"
+            } else {
+                "other entities have the same key attributes"
+            };
+            let asked = Asked::Template { entity: entity.name.clone(), index: None, position };
+            let text = format!(
+                "What does {name} of {} look like ({why})? For example {}#{{id}}.",
+                entity.name,
+                entity.name.to_uppercase()
+            );
+            questions.push(Question::new(asked, text, format!("{{{name}}}, any text")));
+        }
+    }
+    draft.questions.extend(questions);
+}
+
+/// Values that keys hold in lower case, if their type admits upper-case letters.
+fn ask_about_casing(draft: &mut Draft) {
+    let free = |entity: &&Entity| {
+        let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+        entity.key.iter().chain(indexes).flat_map(|template| &template.parts).any(|part| match part {
+            Part::Field { name, format } => {
+                let kind = entity.attribute(name).map(|attribute| &attribute.kind);
+                *format == Format::Lower && !matches!(kind, Some(ValueType::Choice(_)))
+            }
+            Part::Text(_) => false,
+        })
+    };
+    let Some(entity) = draft.model.entities.iter().find(free) else { return };
+    let text = format!(
+        "Keys hold values in lower case, as in {}: do values have upper-case letters?",
+        entity.key.iter().map(Template::to_string).collect::<Vec<_>>().join(" / ")
+    );
+    let question = Question::new(Asked::Casing, text, "yes").with_choices(["no".to_owned()]);
+    draft.questions.push(question);
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn model(shared: &SharedTable<'_>) -> Result<Model, String> {
+    let table = Table {
+        name: shared.name.clone(),
+        keys: shared.keys.clone(),
+        type_attribute: shared.type_attribute.clone(),
+        ttl: shared.ttl.clone(),
+        ..Table::default()
+    };
+    let mut model = Model { table, ..Model::default() };
+    for index in &shared.indexes {
+        let name = text(&index["name"]).ok_or("an index has no `name`")?;
+        let keys = texts(&index["keys"]);
+        if !(1..=2).contains(&keys.len()) {
+            return Err(format!("index {name} needs one or two `keys`"));
+        }
+        model.indexes.push(Index {
+            name,
+            local: index["local"] == true,
+            keys,
+            partition_keys: 1,
+            project: match &index["project"] {
+                Value::Array(_) => Projection::Include(texts(&index["project"])),
+                Value::String(word) if word == "KEYS_ONLY" => Projection::KeysOnly,
+                _ => Projection::All,
+            },
+            span: 0..0,
+        });
+    }
+    for own in &shared.entities {
+        let mut entity = entity(own, &model)?;
+        entity.name = free_name(&entity.name, |name| model.entities.iter().any(|own| own.name == name));
+        model.entities.push(entity);
+    }
+    Ok(model)
+}
+
+fn entity(own: &Value, model: &Model) -> Result<Entity, String> {
+    let named = text(&own["name"]).ok_or("an entity has no `name`")?;
+    let name: String = upper_first(&named)
+        .chars()
+        .filter(|character| character.is_alphanumeric() || *character == '_')
+        .collect();
+    let name = if name.is_empty() { "Entity".to_owned() } else { name };
+    let type_attribute = model.table.type_attribute.as_deref();
+    let only = type_attribute.and_then(|name| text(&own["attributes"][name]["only"]));
+    let type_value = text(&own["type"]).or(only).unwrap_or(named);
+    let mut entity = Entity { name, type_value, lock: text(&own["lock"]), ..Entity::default() };
+    let attributes = own["attributes"].as_object().into_iter().flatten();
+    for (attribute, definition) in attributes.filter(|(name, _)| Some(name.as_str()) != type_attribute) {
+        let kind = definition["type"].as_str().and_then(ValueType::parse);
+        let kind =
+            kind.ok_or_else(|| format!("{}.{attribute} has a type that is not one of a model", entity.name))?;
+        let optional = definition["optional"] == true;
+        entity.attributes.push(Attribute { optional, ..Attribute::new(attribute, kind) });
+    }
+    entity.key = templates(&own["key"], &model.table.keys, &mut entity)?;
+    if entity.key.len() != model.table.keys.len() {
+        return Err(format!("the key of {} has not one template for each key of the table", entity.name));
+    }
+    require_key_fields(&mut entity);
+    for index in &model.indexes {
+        let declared = &own["index"][&index.name];
+        let natural = index.keys.iter().all(|key| entity.attribute(key).is_some() && field_name(key) == *key);
+        let key = match declared {
+            Value::Null if natural => index.keys.iter().map(|key| Template::field(key)).collect(),
+            _ => templates(declared, &index.keys, &mut entity)?,
+        };
+        if key.len() == index.keys.len() {
+            entity.indexes.push(index_key(&entity, &index.name, key));
+        }
+    }
+    make_padded_whole(&mut entity);
+    if entity.identity().is_none_or(|id| !entity.has_key_field(id)) {
+        entity.identity = entity.key_fields().map(str::to_owned).collect();
+    }
+    Ok(entity)
+}
+
+/// No library writes an item whose key lacks a part.
+pub(super) fn require_key_fields(entity: &mut Entity) {
+    let required: Vec<String> = entity.key_fields().map(str::to_owned).collect();
+    for attribute in entity.attributes.iter_mut().filter(|own| required.contains(&own.name)) {
+        attribute.optional = false;
+    }
+}
+
+/// Numbers that keys write without decimals are whole.
+fn make_padded_whole(entity: &mut Entity) {
+    let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    let parts = entity.key.iter().chain(indexes).flat_map(|template| &template.parts);
+    let padded: Vec<String> = parts
+        .filter_map(|part| match part {
+            Part::Field { name, format: Format::Padded { decimals: 0, .. } } => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    for attribute in entity.attributes.iter_mut().filter(|own| padded.contains(&own.name)) {
+        attribute.kind = ValueType::Int;
+    }
+}
+
+/// The key in an index; items that lack one of its attributes are not in it.
+pub(super) fn index_key(entity: &Entity, index: &str, key: Vec<Template>) -> IndexKey {
+    let mut index_key = IndexKey::new(index, key, 0..0);
+    let fields = index_key.key.iter().flat_map(Template::fields);
+    let mut optional: Vec<&str> =
+        fields.filter(|name| entity.attribute(name).is_some_and(|attribute| attribute.optional)).collect();
+    optional.dedup();
+    let tests: Vec<String> = optional.iter().map(|name| format!("exists({name})")).collect();
+    index_key.when = Condition::parse(&tests.join(" and ")).unwrap_or_default();
+    index_key
+}
+
+/// Key templates, whose fields are attributes of the entity. One that is not known is the key attribute itself.
+fn templates(list: &Value, keys: &[String], entity: &mut Entity) -> Result<Vec<Template>, String> {
+    let mut templates = Vec::new();
+    for (own, key) in list.as_array().into_iter().flatten().zip(keys) {
+        let Some(text) = own.as_str() else {
+            let name = field_name(key);
+            if entity.attribute(&name).is_none() {
+                entity.attributes.push(Attribute::new(&name, ValueType::String));
+            }
+            templates.push(Template::field(&name));
+            continue;
+        };
+        let mut template = Template::parse(text).map_err(|error| format!("`{text}`: {}", error.message))?;
+        if let Some(field) = template.fields().find(|field| entity.attribute(field).is_none()) {
+            return Err(format!(
+                "`{text}` has the field `{field}`, which is no attribute of {}",
+                entity.name
+            ));
+        }
+        template.parts.iter_mut().for_each(|part| keep_lower_case(part, entity));
+        templates.push(template);
+    }
+    Ok(templates)
+}
+
+/// Values that have no upper-case letters are written as they are.
+fn keep_lower_case(part: &mut Part, entity: &Entity) {
+    let Part::Field { name, format } = part else { return };
+    let plain = match entity.attribute(name).map(|attribute| &attribute.kind) {
+        Some(ValueType::Choice(choices)) => choices.iter().all(|choice| choice.to_lowercase() == *choice),
+        Some(kind) => kind.is_number() || matches!(kind, ValueType::Bool | ValueType::Date),
+        None => false,
+    };
+    if plain && *format == Format::Lower {
+        *format = Format::Plain;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, read};
+
+    const SCHEMA: &str = r##"{ "tables": [{ "name": "Shop", "keys": ["pk", "sk"], "type_attribute": "__edb_e__", "ttl": null,
+        "indexes": [{ "name": "gsi1", "keys": ["gsi1pk", "gsi1sk"], "project": "KEYS_ONLY" }],
+        "entities": [{ "name": "order", "attributes": { "orderId": { "type": "string" }, "userId": { "type": "string" },
+            "state": { "type": "NEW|PAID" }, "total": { "type": "decimal", "optional": true } },
+            "key": ["$shop#userid_{userId:lower}", "$order_1#orderid_{orderId:lower}"],
+            "index": { "gsi1": ["$shop#orderid_{orderId:lower}", "$order_1#{state:lower}"] } }] }] }"##;
+
+    #[test]
+    fn a_schema_becomes_a_model_of_its_entities() {
+        let drafts = import(SCHEMA, "ElectroDB").unwrap();
+        let text = drafts[0].text();
+        let model = read(&Source::new("m.toml", text.as_str())).unwrap();
+        assert_eq!(model.entities[0].type_value, "order");
+        assert!(
+            text.contains(
+                "index.gsi1 = { key = [\"$shop#orderid_{orderId:lower}\", \"$order_1#{state:lower}\"] }"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("state = \"NEW|PAID\", total = \"decimal?\"") && text.contains("? table.casing"),
+            "{text}"
+        );
+        assert!(text.contains("ordersByUserId = { in = [\"userId\"], out = \"Order*\" }"), "{text}");
+    }
+
+    #[test]
+    fn text_without_upper_case_letters_is_written_as_it_is() {
+        let mut draft = import(SCHEMA, "ElectroDB").unwrap().remove(0);
+        draft.answer(&[("table.casing".to_owned(), "no".to_owned())].into()).unwrap();
+        let text = draft.text();
+        assert!(text.contains("[\"$shop#orderid_{orderId}\", \"$order_1#{state:lower}\"]"), "{text}");
+    }
+
+    #[test]
+    fn models_of_one_table_are_one_draft() {
+        let schema = r##"{ "tables": [
+            { "name": "Gym", "keys": ["pk", "sk"], "type_attribute": "kind", "indexes": [{ "name": "byCity", "keys": ["city"] }],
+              "entities": [{ "name": "Member", "type": "MEMBER", "attributes": { "pk": { "type": "string" }, "sk": { "type": "string" },
+                "city": { "type": "string", "optional": true } }, "key": ["{pk}", "{sk}"] }] },
+            { "name": "Gym", "keys": ["pk", "sk"], "ttl": "until", "indexes": [], "entities": [{ "name": "Visit", "type": "VISIT", "attributes": {
+                "pk": { "type": "string" }, "sk": { "type": "string" }, "until": { "type": "int" } }, "key": [null, "{sk}"] }] }] }"##;
+        let mut drafts = import(schema, "PynamoDB").unwrap();
+        assert_eq!(drafts.len(), 1);
+        let answers = [
+            ("entity.Member.key.0", "MEMBER#{memberId}"),
+            ("entity.Member.key.1", "MEMBER"),
+            ("entity.Visit.key.0", "MEMBER#{memberId}"),
+            ("entity.Visit.key.1", "VISIT#{visitId}"),
+        ];
+        let answers = answers.map(|(id, text)| (id.to_owned(), text.to_owned())).into();
+        drafts[0].answer(&answers).unwrap();
+        let text = drafts[0].text();
+        for expected in [
+            "type_attribute = \"kind\"",
+            "ttl = \"until\"",
+            "type = \"MEMBER\"",
+            "key = [\"MEMBER#{memberId}\", \"VISIT#{visitId}\"]",
+            "index.byCity = { key = [\"{city}\"], when = \"exists(city)\" }",
+            "visitsByMemberId",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        let model = read(&Source::new("m.toml", text.as_str())).unwrap();
+        let errors =
+            crate::check(&model).findings.into_iter().filter(|own| own.severity == crate::Severity::Error);
+        assert_eq!(errors.count(), 0, "{text}");
+        let differs = schema.replacen("[\"pk\", \"sk\"]", "[\"pk\"]", 1);
+        assert!(import(&differs, "PynamoDB").unwrap_err().contains("Gym"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (from, to, message) in [
+            ("\"type\": \"decimal\"", "\"type\": \"money\"", "Order.total"),
+            ("{userId:lower}\", \"$order", "{buyer}\", \"$order", "`buyer`"),
+            ("\"keys\": [\"pk\", \"sk\"]", "\"keys\": []", "one or two `keys`"),
+            ("\"tables\"", "\"models\"", "no `tables`"),
+        ] {
+            let refused = import(&SCHEMA.replace(from, to), "ElectroDB").unwrap_err();
+            assert!(refused.contains(message), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The requests of a declared write in DynamoDB JSON, with the items that `seed` generates: an output format of `explain`.
+//!
+//! What is created does not exist after `seed`, what is updated or deleted does, so that the requests can be sent to a seeded table.
+
+mod examples;
+
+use crate::audit::{marker, marker_item};
+use crate::exchange::item_json::{encode, encode_value};
+use crate::generate::{Generator, typed_value};
+use crate::item::{Attributes, Item, Value as ItemValue};
+use crate::model::expression::{Clause, Operand, Test};
+use crate::model::{Action, Entity, Model, Verb, Write};
+pub use examples::items_shown;
+use examples::{Example, example_items};
+use serde_json::{Map, Value, json};
+
+/// A request with the name of its operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The operation: `PutItem`.
+    pub operation: &'static str,
+    /// Its input.
+    pub input: Value,
+}
+
+/// Returns the requests of a write: one, or one for each action that is not part of a transaction or a batch.
+pub fn write_requests(generator: &Generator<'_>, write: &Write) -> Vec<Request> {
+    let model = generator.model;
+    let single = write.actions.len() == 1 && !write.actions[0].many;
+    let mut parts = Parts { model, generator, parts: Vec::new() };
+    example_items(generator, write).iter().for_each(|example| parts.add(write, example));
+    let parts = parts.parts;
+    if write.transact || (single && parts.len() > 1) {
+        let items: Vec<Value> = parts.into_iter().map(|(kind, part)| json!({ kind: part })).collect();
+        return vec![Request { operation: "TransactWriteItems", input: json!({ "TransactItems": items }) }];
+    }
+    let fits_batch =
+        |(kind, part): &(&str, Value)| *kind != "Update" && part.get("ConditionExpression").is_none();
+    if write.batch && parts.iter().all(fits_batch) {
+        return vec![batch(&model.table.name, &parts)];
+    }
+    let operation = |kind: &str| match kind {
+        "Put" => "PutItem",
+        "Update" => "UpdateItem",
+        _ => "DeleteItem",
+    };
+    parts.into_iter().map(|(kind, input)| Request { operation: operation(kind), input }).collect()
+}
+
+/// The BatchWriteItem of some puts and deletes.
+fn batch(table: &str, parts: &[(&str, Value)]) -> Request {
+    let one = |(kind, part): &(&str, Value)| match *kind {
+        "Put" => json!({ "PutRequest": { "Item": part["Item"] } }),
+        _ => json!({ "DeleteRequest": { "Key": part["Key"] } }),
+    };
+    let requests: Vec<Value> = parts.iter().map(one).collect();
+    Request { operation: "BatchWriteItem", input: json!({ "RequestItems": { table: requests } }) }
+}
+
+/// The parts of a write's requests: what a transaction holds of each item.
+struct Parts<'a, 'm> {
+    model: &'m Model,
+    generator: &'a Generator<'m>,
+    parts: Vec<(&'static str, Value)>,
+}
+
+impl<'m> Parts<'_, 'm> {
+    fn add(&mut self, write: &Write, example: &Example<'_, 'm>) {
+        let Example { action, entity, old, new, .. } = example;
+        let part = match action.verb {
+            Verb::Create | Verb::Put => ("Put", self.put(action, entity, new)),
+            Verb::Delete => ("Delete", self.keyed(action, entity, old)),
+            Verb::Update => ("Update", self.update(example)),
+        };
+        self.parts.push(part);
+        self.markers(write, action, entity, old, new);
+    }
+
+    fn item(&self, entity: &'m Entity, values: &Attributes) -> Item {
+        self.generator.item_of(entity, values.clone(), 0)
+    }
+
+    fn put(&self, action: &Action, entity: &'m Entity, values: &Attributes) -> Value {
+        let mut body =
+            json!({ "TableName": self.model.table.name, "Item": encode(&self.item(entity, values)) });
+        let implied = (action.verb == Verb::Create).then(|| self.absent());
+        self.add_condition(&mut body, action, entity, values, implied);
+        body
+    }
+
+    fn absent(&self) -> String {
+        format!("attribute_not_exists({})", self.model.table.keys[0])
+    }
+
+    fn key(&self, entity: &'m Entity, values: &Attributes) -> Map<String, Value> {
+        let item = self.item(entity, values);
+        let keys = self.model.table.keys.iter();
+        encode(&keys.filter_map(|name| Some((name.clone(), item.get(name)?.clone()))).collect())
+    }
+
+    fn keyed(&self, action: &Action, entity: &'m Entity, values: &Attributes) -> Value {
+        let mut body = json!({ "TableName": self.model.table.name, "Key": self.key(entity, values) });
+        self.add_condition(&mut body, action, entity, values, None);
+        body
+    }
+
+    fn update(&self, example: &Example<'_, 'm>) -> Value {
+        let Example { action, entity, old, new, .. } = example;
+        let mut body = json!({ "TableName": self.model.table.name, "Key": self.key(entity, old) });
+        let (before, after) = (self.item(entity, old), self.item(entity, new));
+        match &action.expression {
+            Some(expression) => {
+                body["UpdateExpression"] = json!(expression.text);
+                for change in &expression.changes {
+                    let name = &change.path.attribute;
+                    let whole = after.get(name).map(encode_value);
+                    change.value.iter().for_each(|value| {
+                        add_values(&mut body, entity, name, change.clause, value, whole.as_ref())
+                    });
+                }
+                add_aliases(&mut body, action, &expression.text);
+            }
+            None => implied_update(&mut body, example, &before, &after),
+        }
+        let key = &self.model.table.keys[0];
+        let implied = match &entity.lock {
+            Some(lock) if action.expression.is_none() => {
+                body["ExpressionAttributeValues"][":lock"] =
+                    before.get(lock).map_or_else(|| encode_number("0"), encode_value);
+                format!("{} = :lock", aliased(&mut body, lock))
+            }
+            _ => format!("attribute_exists({key})"),
+        };
+        let implied = action.expression.is_none().then_some(implied);
+        self.add_condition(&mut body, action, entity, old, implied);
+        body
+    }
+
+    fn add_condition(
+        &self,
+        body: &mut Value,
+        action: &Action,
+        entity: &'m Entity,
+        values: &Attributes,
+        implied: Option<String>,
+    ) {
+        let Some(condition) = &action.condition else {
+            body.as_object_mut().into_iter().for_each(|body| {
+                body.extend(implied.clone().map(|text| ("ConditionExpression".to_owned(), json!(text))));
+            });
+            return;
+        };
+        body["ConditionExpression"] = json!(condition.text);
+        let item = self.item(entity, values);
+        for test in condition.conjuncts() {
+            if let Test::Compare(left, _, right) = test {
+                for (side, value) in [(left, right), (right, left)] {
+                    if let (Some(name), Operand::Value(placeholder)) = (side.attribute(), value) {
+                        body["ExpressionAttributeValues"][placeholder] =
+                            item.get(name).map_or_else(|| encode_text("value"), encode_value);
+                    }
+                }
+            }
+        }
+        let mut others = Vec::new();
+        condition.visit(&mut |operand| others.push(operand));
+        for placeholder in others.iter().filter_map(|operand| match operand {
+            Operand::Value(placeholder) => Some(placeholder),
+            _ => None,
+        }) {
+            if body["ExpressionAttributeValues"].get(placeholder).is_none() {
+                let text = action.values.get(placeholder).map_or("value", String::as_str);
+                body["ExpressionAttributeValues"][placeholder] = encode_text(text);
+            }
+        }
+        add_aliases(body, action, &condition.text);
+    }
+
+    /// The markers of unique values, listed or implied.
+    fn markers(
+        &mut self,
+        write: &Write,
+        action: &Action,
+        entity: &Entity,
+        old: &Attributes,
+        new: &Attributes,
+    ) {
+        for unique in &entity.unique {
+            let listed = |creates: bool| {
+                write.markers.is_empty()
+                    || write.markers.iter().any(|own| {
+                        own.creates == creates && own.entity == entity.name && own.unique == *unique
+                    })
+            };
+            let before =
+                marker(entity, unique, old).filter(|_| matches!(action.verb, Verb::Update | Verb::Delete));
+            let after = marker(entity, unique, new).filter(|_| action.verb != Verb::Delete);
+            if before == after || action.verb == Verb::Put {
+                continue;
+            }
+            if let Some(key) = before.filter(|_| listed(false)) {
+                let key = encode(&marker_item(self.model, &key));
+                self.parts.push(("Delete", json!({ "TableName": self.model.table.name, "Key": key })));
+            }
+            if let Some(key) = after.filter(|_| listed(true)) {
+                let item = encode(&marker_item(self.model, &key));
+                let body = json!({ "TableName": self.model.table.name, "Item": item, "ConditionExpression": self.absent() });
+                self.parts.push(("Put", body));
+            }
+        }
+    }
+}
+
+/// The expression that makes one item of another: what the write declares, and the lock and the index keys that change with it.
+fn implied_update(body: &mut Value, example: &Example<'_, '_>, before: &Item, after: &Item) {
+    let is_sent = |name: &str, value: &ItemValue| {
+        before.get(name) != Some(value) || example.action.set.iter().any(|set| set == name)
+    };
+    let (mut set, mut add, mut remove) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, (name, value)) in after.iter().filter(|(name, value)| is_sent(name, value)).enumerate() {
+        let (own, placeholder) = (aliased(body, name), format!(":v{number}"));
+        let added = example.added.get(name).map(|amount| encode_number(&amount.to_string()));
+        if added.is_some() {
+            add.push(format!("{own} {placeholder}"));
+        } else {
+            set.push(format!("{own} = {placeholder}"));
+        }
+        body["ExpressionAttributeValues"][&placeholder] = added.unwrap_or_else(|| encode_value(value));
+    }
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        remove.push(aliased(body, name));
+    }
+    let clauses = [("SET", set), ("REMOVE", remove), ("ADD", add)];
+    let clauses = clauses.iter().filter(|(_, parts)| !parts.is_empty());
+    let text: Vec<String> = clauses.map(|(word, parts)| format!("{word} {}", parts.join(", "))).collect();
+    if !text.is_empty() {
+        body["UpdateExpression"] = json!(text.join(" "));
+    }
+}
+
+/// The values of the placeholders in what an expression assigns.
+fn add_values(
+    body: &mut Value,
+    entity: &Entity,
+    name: &str,
+    clause: Clause,
+    value: &Operand,
+    whole: Option<&Value>,
+) {
+    if let (Operand::Value(placeholder), Clause::Set) = (value, clause) {
+        let missing = || encode_text("value");
+        body["ExpressionAttributeValues"][placeholder] = whole.cloned().unwrap_or_else(missing);
+        return;
+    }
+    let is_number = entity.attribute(name).is_none_or(|attribute| attribute.kind.is_number());
+    let mut placeholders = Vec::new();
+    value.visit(&mut |operand| {
+        if let Operand::Value(placeholder) = operand {
+            placeholders.push(placeholder.clone());
+        }
+    });
+    for placeholder in placeholders {
+        let kind = entity.attribute(name).map(|attribute| attribute.kind.clone());
+        let one = if is_number {
+            encode_number("1")
+        } else {
+            kind.map_or_else(|| encode_text("value"), |kind| encode_value(&typed_value(&kind, "value")))
+        };
+        body["ExpressionAttributeValues"][&placeholder] = one;
+    }
+}
+
+fn encode_text(text: &str) -> Value {
+    encode_value(&ItemValue::String(text.to_owned()))
+}
+
+fn encode_number(text: &str) -> Value {
+    encode_value(&ItemValue::Number(text.to_owned()))
+}
+
+/// The aliases that occur in an expression.
+fn add_aliases(body: &mut Value, action: &Action, text: &str) {
+    let words =
+        text.split(|character: char| !(character.is_ascii_alphanumeric() || "_#".contains(character)));
+    for alias in words.filter(|word| word.len() > 1 && word.starts_with('#')) {
+        let name = action.names.get(alias).map_or(&alias[1..], String::as_str);
+        body["ExpressionAttributeNames"][alias] = json!(name);
+    }
+}
+
+/// The name of an attribute in an expression, with an alias if it needs one.
+fn aliased(body: &mut Value, name: &str) -> String {
+    if !crate::model::expression::needs_alias(name) {
+        return name.to_owned();
+    }
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let alias = format!("#{plain}");
+    body["ExpressionAttributeNames"][&alias] = json!(name);
+    alias
+}

@@ -1,0 +1,240 @@
+//! Repairs of findings: edits to the text of a model, each tried on a copy of the model before it is proposed.
+//!
+//! The repairs of one report can be applied together: each is tried after those before it.
+
+use crate::check::examine;
+use crate::finding::Finding;
+use crate::model::Model;
+use crate::reader::read;
+use crate::source::{Source, Span};
+use std::collections::HashMap;
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+/// The most repairs that are tried for one report.
+const MAX_TRIED: usize = 24;
+/// The most bytes of model text that are checked to try repairs.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A change to the text of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Where: `["entity", "Order", "index", "GSI1"]`.
+    pub path: Vec<String>,
+    /// The new value as TOML; `None` removes what is there.
+    pub value: Option<String>,
+}
+
+/// A change that removes a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// What it does, in words.
+    pub help: String,
+    /// The changes, which belong together.
+    pub edits: Vec<Edit>,
+}
+
+/// A range of a text, and what to put in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// The range.
+    pub span: Span,
+    /// The new text.
+    pub text: String,
+}
+
+impl Edit {
+    /// Creates an edit that sets a value.
+    pub fn set(path: &[&str], value: impl Into<String>) -> Edit {
+        Edit { path: path.iter().map(|part| (*part).to_owned()).collect(), value: Some(value.into()) }
+    }
+
+    /// Creates an edit that removes a value.
+    pub fn remove(path: &[&str]) -> Edit {
+        Edit { path: path.iter().map(|part| (*part).to_owned()).collect(), value: None }
+    }
+}
+
+/// Returns a text as a TOML string.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Applies edits to the text of a model and leaves the rest of the text as it is; `None` if they do not fit.
+pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    for edit in edits {
+        apply_edit(document.as_table_mut(), edit)?;
+    }
+    let edited = document.to_string();
+    Some(if text.contains("\r\n") { with_carriage_returns(&edited) } else { edited })
+}
+
+/// The editor of TOML ends lines with a line feed alone.
+fn with_carriage_returns(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Returns the smallest range of the text that edits change, and its new text.
+pub fn replacement(text: &str, edits: &[Edit]) -> Option<Replacement> {
+    let after = apply(text, edits)?;
+    let same = text.bytes().zip(after.bytes()).take_while(|(left, right)| left == right).count();
+    let mut start = same.min(text.len()).min(after.len());
+    while !text.is_char_boundary(start) || !after.is_char_boundary(start) {
+        start -= 1;
+    }
+    let rests = text[start..].bytes().rev().zip(after[start..].bytes().rev());
+    let mut end = rests.take_while(|(left, right)| left == right).count();
+    while !text.is_char_boundary(text.len() - end) || !after.is_char_boundary(after.len() - end) {
+        end -= 1;
+    }
+    Some(Replacement { span: start..text.len() - end, text: after[start..after.len() - end].to_owned() })
+}
+
+fn apply_edit(root: &mut dyn TableLike, edit: &Edit) -> Option<()> {
+    let (last, parents) = edit.path.split_last()?;
+    let (mut table, mut is_inline) = (root, false);
+    for (level, part) in parents.iter().enumerate() {
+        if table.get(part).is_none() {
+            edit.value.as_ref()?;
+            table.insert(part, missing_parent(level, is_inline));
+        }
+        let item = table.get_mut(part)?;
+        if let Some(tables) = item.as_array_of_tables_mut() {
+            let number: usize = last.parse().ok()?;
+            return (edit.value.is_none() && number < tables.len())
+                .then(|| tables.remove(number))
+                .map(|_| ());
+        }
+        is_inline = item.is_inline_table();
+        table = item.as_table_like_mut()?;
+    }
+    let Some(value) = &edit.value else { return table.remove(last).map(|_| ()) };
+    let mut value: Value = value.parse().ok()?;
+    if let Some(old) = table.get(last).and_then(Item::as_value) {
+        *value.decor_mut() = old.decor().clone();
+    }
+    let item = match value {
+        Value::InlineTable(inline) if !is_inline && has_headers(table) => Item::Table(inline.into_table()),
+        value => Item::Value(value),
+    };
+    table.insert(last, item);
+    Some(())
+}
+
+/// What stands for a table that the text does not have yet: a header, a dotted key, or an inline table.
+fn missing_parent(level: usize, is_inline: bool) -> Item {
+    if is_inline {
+        return Item::Value(Value::InlineTable(InlineTable::new()));
+    }
+    let mut table = Table::new();
+    if level == 0 {
+        table.set_implicit(true)
+    } else {
+        table.set_dotted(true)
+    }
+    Item::Table(table)
+}
+
+/// Whether the tables of a table have headers of their own: `[entity.Order]`.
+fn has_headers(table: &dyn TableLike) -> bool {
+    table.iter().any(|(_, item)| item.is_table()) || (table.is_empty() && !table.is_dotted())
+}
+
+/// What a check found: how often each code occurs on each subject, and whether it is a problem.
+type Found = HashMap<(&'static str, String), (usize, usize)>;
+
+fn found(findings: &[Finding]) -> Found {
+    let mut found = Found::new();
+    for finding in findings {
+        let (all, problems) = found.entry((finding.code, finding.subject.clone())).or_default();
+        *all += 1;
+        *problems += usize::from(finding.is_problem());
+    }
+    found
+}
+
+/// Replaces the proposals of findings by the first one that removes the finding and causes no other problem.
+pub(crate) fn settle(model: &Model, findings: &mut [Finding]) {
+    let Some(text) = model.text.as_deref() else { return };
+    let mut text = text.to_owned();
+    let mut now = found(findings);
+    let mut tries = MAX_TRIED.min(MAX_BYTES / text.len().max(1));
+    for finding in findings.iter_mut() {
+        let proposals = std::mem::take(&mut finding.proposals);
+        for repair in proposals {
+            if tries == 0 || finding.allowed.is_some() {
+                break;
+            }
+            tries -= 1;
+            let Some(after) = apply(&text, &repair.edits) else { continue };
+            let Some(then) = check_text(&after) else { continue };
+            if is_repaired(finding, &now, &then) {
+                finding.help.clone_from(&repair.help);
+                finding.repair = Some(repair);
+                (text, now) = (after, then);
+                break;
+            }
+        }
+    }
+}
+
+fn check_text(text: &str) -> Option<Found> {
+    let model = read(&Source::new("", text)).ok()?;
+    Some(found(&examine(&model).findings))
+}
+
+fn is_repaired(finding: &Finding, now: &Found, then: &Found) -> bool {
+    let key = (finding.code, finding.subject.clone());
+    let count = |found: &Found| found.get(&key).map_or(0, |(all, _)| *all);
+    // An earlier repair may have removed it already.
+    let is_gone = count(then) < count(now);
+    let grew = |(key, (_, problems)): (&(&str, String), &(usize, usize))| {
+        *problems > now.get(key).map_or(0, |(_, problems)| *problems)
+    };
+    is_gone && !then.iter().any(grew)
+}
+
+/// Returns the text with all repairs of a report, and how many there are.
+pub fn apply_all(text: &str, findings: &[Finding]) -> (String, usize) {
+    let mut text = text.to_owned();
+    let mut count = 0;
+    for repair in findings.iter().filter_map(|finding| finding.repair.as_ref()) {
+        if let Some(after) = apply(&text, &repair.edits) {
+            (text, count) = (after, count + 1);
+        }
+    }
+    (text, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# a shop\nformat = 1\n[table]\nname = \"T\" # the name\n[entity.Order]\nkey = [\"A\", \"B\"] # keys\n\n[pattern]\none = { in = [\"a\"] } # first\n[[allow]]\ncode = \"P101\"\n";
+
+    #[test]
+    fn edits_leave_the_rest_of_the_text_alone() {
+        let edits = [
+            Edit::set(&["entity", "Order", "index", "GSI1"], "{ key = [\"C\", \"D\"] }"),
+            Edit::set(&["index", "GSI1"], "{ keys = [\"X\", \"Y\"] }"),
+            Edit::set(&["pattern", "one", "hydrate"], "true"),
+            Edit::set(&["table", "name"], "\"S\""),
+            Edit::remove(&["allow", "0"]),
+        ];
+        let text = apply(TEXT, &edits).unwrap();
+        for line in [
+            "# a shop\n",
+            "name = \"S\" # the name\n",
+            "key = [\"A\", \"B\"] # keys\nindex.GSI1 = { key = [\"C\", \"D\"] }\n",
+            "[index.GSI1]\nkeys = [\"X\", \"Y\"]\n",
+            "hydrate = true } # first\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        assert!(!text.contains("P101"));
+        let Replacement { span, text: new } = replacement(TEXT, &edits[3..4]).unwrap();
+        assert_eq!((&TEXT[span], new.as_str()), ("T", "S"));
+        assert_eq!(apply(TEXT, &[Edit::remove(&["allow", "7"])]), None);
+        assert_eq!(apply(TEXT, &[Edit::set(&["format", "x"], "1")]), None);
+    }
+}

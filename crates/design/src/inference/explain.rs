@@ -1,0 +1,292 @@
+//! Explains texts by the attributes of their items: which attributes, in which format and with which words between them, they consist of.
+
+use super::style::{MAX_WORD, MIN_VALUES, is_upper_word, is_word};
+use crate::item::{Item, Value};
+use crate::model::Attribute;
+use crate::model::value_type::ValueType;
+use crate::name_hints;
+use crate::template::{Format, Part};
+use std::collections::{BTreeSet, HashSet};
+
+/// The number of parts that a key has at most.
+const MAX_PARTS: usize = 12;
+/// The number of attributes that are tried at one place.
+const MAX_TRIED: usize = 4;
+/// The number of dead ends after which texts are not explained.
+const MAX_FAILED: usize = 1_000;
+
+/// The digits of times in seconds and in milliseconds since 1970: such numbers have no others, and sort as text.
+const EPOCH_DIGITS: [usize; 2] = [10, 13];
+
+/// Texts, each with the item that it belongs to.
+pub(super) type Texts<'a> = [(&'a str, &'a Item)];
+
+/// What texts can consist of.
+pub(super) struct Vocabulary<'a> {
+    /// The attributes of the items.
+    pub attributes: &'a [Attribute],
+    /// The words of the design.
+    pub words: &'a BTreeSet<String>,
+    /// Whether the texts are whole keys, which start with a word rather than with an attribute that happens to have it.
+    pub is_whole: bool,
+}
+
+/// Explains texts completely; `None` if something remains that no attribute has.
+pub(super) fn explain(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Part>> {
+    if texts.is_empty() {
+        return None;
+    }
+    let mut search = Search { vocabulary, parts: Vec::new(), failed: HashSet::new() };
+    search.explains(texts).then(|| merged(search.parts))
+}
+
+/// A search for the parts of texts.
+struct Search<'a> {
+    vocabulary: &'a Vocabulary<'a>,
+    parts: Vec<Part>,
+    /// What could not be explained: the number of parts before it, the word before it, and how much of each text remained.
+    failed: HashSet<(usize, String, Vec<usize>)>,
+}
+
+impl Search<'_> {
+    fn explains(&mut self, texts: &Texts<'_>) -> bool {
+        if texts.iter().all(|(text, _)| text.is_empty()) {
+            return true;
+        }
+        if self.parts.len() >= MAX_PARTS || texts.iter().any(|(text, _)| text.is_empty()) {
+            return false;
+        }
+        let before = match self.parts.last() {
+            Some(Part::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let remaining = texts.iter().map(|(text, _)| text.len()).collect();
+        let place = (self.parts.len(), before, remaining);
+        if self.failed.len() >= MAX_FAILED || self.failed.contains(&place) {
+            return false;
+        }
+        for (part, lengths) in self.steps(texts, &place.1) {
+            let rest: Vec<(&str, &Item)> =
+                texts.iter().zip(lengths).map(|((text, item), length)| (&text[length..], *item)).collect();
+            self.parts.push(part);
+            if self.explains(&rest) {
+                return true;
+            }
+            self.parts.pop();
+        }
+        self.failed.insert(place);
+        false
+    }
+
+    /// What all texts can start with, the likeliest first, and its length in each.
+    fn steps(&self, texts: &Texts<'_>, before: &str) -> Vec<(Part, Vec<usize>)> {
+        let is_start = self.vocabulary.is_whole && self.parts.is_empty();
+        let mut steps = fields(texts, self.vocabulary.attributes, before);
+        steps.truncate(MAX_TRIED);
+        let last = steps.len();
+        let (place, literals) = match literal(texts, is_start, self.vocabulary.words) {
+            Some(literal) => (if is_start { 0 } else { last }, vec![literal]),
+            None if is_start => (last, unmarked_words(texts)),
+            None => (last, constant_end(texts, before).into_iter().collect()),
+        };
+        let written = literals.into_iter().map(|text| {
+            let lengths = vec![text.len(); texts.len()];
+            (Part::Text(text), lengths)
+        });
+        steps.splice(place..place, written);
+        steps
+    }
+}
+
+/// The separator, or the longest word and the separator after it, that all texts start with.
+fn literal(texts: &Texts<'_>, is_start: bool, words: &BTreeSet<String>) -> Option<String> {
+    let first = texts[0].0;
+    let is_own = |word: &str| {
+        word.is_empty() || is_upper_word(word) || words.contains(word) || (is_start && is_word(word))
+    };
+    let marks = first.char_indices().filter(|(_, character)| !character.is_alphanumeric()).take(MAX_PARTS);
+    let ends: Vec<(usize, usize)> =
+        marks.map(|(at, mark)| (at, at + mark.len_utf8())).chain([(first.len(), first.len())]).collect();
+    let is_common = |(word, end): &(usize, usize)| {
+        let literal = &first[..*end];
+        is_own(&first[..*word])
+            && texts.iter().all(|(text, _)| text.starts_with(literal) && (word < end || text.len() == *end))
+    };
+    ends.into_iter().rev().find(is_common).map(|(_, end)| first[..end].to_owned())
+}
+
+/// The words that all texts start with and that a value may follow without a separator, the longest first.
+fn unmarked_words(texts: &Texts<'_>) -> Vec<String> {
+    let is_common = |end: &usize| {
+        texts[0]
+            .0
+            .get(..*end)
+            .is_some_and(|start| is_word(start) && texts.iter().all(|(text, _)| text.starts_with(start)))
+    };
+    (1..=MAX_WORD)
+        .take_while(is_common)
+        .map(|end| texts[0].0[..end].to_owned())
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect()
+}
+
+/// The word after a separator that many texts end with.
+fn constant_end(texts: &Texts<'_>, before: &str) -> Option<String> {
+    let end = texts[0].0;
+    let is_end = texts.len() >= MIN_VALUES && is_word(end) && !before.is_empty();
+    (is_end && texts.iter().all(|(text, _)| *text == end)).then(|| end.to_owned())
+}
+
+/// The attributes that all texts start with, the best first, and the length of each value.
+fn fields(texts: &Texts<'_>, attributes: &[Attribute], before: &str) -> Vec<(Part, Vec<usize>)> {
+    let mut found: Vec<(usize, u8, Part, Vec<usize>)> = Vec::new();
+    for attribute in attributes {
+        for format in formats(&attribute.kind, texts) {
+            let Some(lengths) = lengths(texts, &attribute.name, format) else { continue };
+            let is_even = lengths.iter().all(|length| *length == lengths[0]);
+            let is_fixed = attribute.kind.has_fixed_width()
+                || format != Format::Plain
+                || (attribute.kind.is_time() && is_even);
+            let ends = |(text, length): (&(&str, &Item), &usize)| {
+                text.0[*length..].chars().next().is_none_or(|next| !next.is_alphanumeric())
+            };
+            if !is_fixed && !texts.iter().zip(&lengths).all(ends) {
+                continue;
+            }
+            let part = Part::Field { name: attribute.name.clone(), format };
+            found.push((lengths.iter().sum(), rank(&attribute.name, before), part, lengths));
+        }
+    }
+    found.sort_by(|left, right| (right.0, left.1, &left.2).cmp(&(left.0, right.1, &right.2)));
+    found.into_iter().map(|(_, _, part, lengths)| (part, lengths)).collect()
+}
+
+/// How long the value of an attribute is in each text, if all start with it.
+fn lengths(texts: &Texts<'_>, name: &str, format: Format) -> Option<Vec<usize>> {
+    let length = |(text, item): &(&str, &Item)| {
+        let value = item.get(name).and_then(Value::as_text).and_then(|value| format.apply(value))?;
+        (!value.is_empty() && text.starts_with(value.as_str())).then_some(value.len())
+    };
+    texts.iter().map(length).collect()
+}
+
+/// The formats in which values of a type can be in texts.
+fn formats(kind: &ValueType, texts: &Texts<'_>) -> Vec<Format> {
+    let mut formats = vec![Format::Plain];
+    if kind.is_time() {
+        formats.extend([16, 13, 10, 7, 4].map(Format::Bucket));
+    }
+    if kind.is_number() {
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+        let places = |text: &str| {
+            let whole = digits(text);
+            (whole, text[whole..].strip_prefix('.').map_or(0, digits))
+        };
+        let widths: BTreeSet<(usize, usize)> = texts.iter().map(|(text, _)| places(text)).collect();
+        if let (Some((width, decimals)), 1) = (widths.first().copied(), widths.len()) {
+            if EPOCH_DIGITS.contains(&width) {
+                formats.clear();
+            }
+            let (padded, signed) = (1..=38, 2..=39);
+            formats.extend(
+                [0, decimals]
+                    .into_iter()
+                    .filter(|_| padded.contains(&width))
+                    .map(|decimals| Format::Padded { width, decimals }),
+            );
+            formats.extend(signed.contains(&width).then(|| Format::Signed { width: width - 1, decimals }));
+            formats.dedup();
+        }
+    }
+    if matches!(kind, ValueType::String) {
+        formats.push(Format::Escaped);
+    }
+    formats
+}
+
+/// How well a name fits its place in a key: the lower, the better.
+fn rank(name: &str, before: &str) -> u8 {
+    let plain =
+        |text: &str| -> String { text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (name_text, word) = (plain(name), plain(before));
+    match name_text.as_str() {
+        text if !word.is_empty() && (text == format!("{word}id") || text == word) => 0,
+        text if text.ends_with("id") => 1,
+        _ if name_hints::changes(name) => 4,
+        _ if name_hints::is_creation_time(name) => 2,
+        _ if name_hints::is_bookkeeping(name) => 5,
+        _ => 3,
+    }
+}
+
+/// Other attributes that have the same values as a field of a template, in every item.
+pub(super) fn alternatives(field: &Part, items: &[Item], attributes: &[Attribute]) -> Vec<String> {
+    let Part::Field { name, .. } = field else { return Vec::new() };
+    let is_same = |other: &&Attribute| {
+        other.name != *name
+            && items.iter().all(|item| item.get(name).is_some() && item.get(name) == item.get(&other.name))
+    };
+    attributes.iter().filter(is_same).map(|attribute| attribute.name.clone()).collect()
+}
+
+/// Joins adjacent texts.
+pub(super) fn merged(parts: Vec<Part>) -> Vec<Part> {
+    let mut merged: Vec<Part> = Vec::new();
+    for part in parts {
+        match (part, merged.last_mut()) {
+            (Part::Text(text), Some(Part::Text(last))) => last.push_str(&text),
+            (Part::Text(text), _) if text.is_empty() => {}
+            (part, _) => merged.push(part),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::Template;
+
+    fn explained(key: &str, attributes: &[(&str, &str, &str)]) -> String {
+        let item: Item = attributes
+            .iter()
+            .map(|(name, _, value)| ((*name).to_owned(), Value::String((*value).to_owned())))
+            .collect();
+        let attributes: Vec<Attribute> = attributes
+            .iter()
+            .map(|(name, kind, _)| Attribute::new(name, ValueType::parse(kind).unwrap()))
+            .collect();
+        let words = BTreeSet::new();
+        let vocabulary = Vocabulary { attributes: &attributes, words: &words, is_whole: true };
+        let parts = explain(&[(key, &item)], &vocabulary);
+        parts.map_or("-".to_owned(), |parts| Template { parts }.to_string())
+    }
+
+    #[test]
+    fn keys_consist_of_words_and_attributes() {
+        let order = [
+            ("orderId", "id", "o1"),
+            ("userId", "id", "u7"),
+            ("at", "timestamp", "2026-04-05T10:30:00Z"),
+            ("n", "int", "7"),
+        ];
+        for (key, template) in [
+            ("ORDER#o1", "ORDER#{orderId}"),
+            ("TENANT#u7|ORDER#o1", "TENANT#{userId}|ORDER#{orderId}"),
+            ("u7_o1", "{userId}_{orderId}"),
+            ("2026-04-05T10:30:00Zo1", "{at}{orderId}"),
+            ("2026-04#o1", "{at:month}#{orderId}"),
+            ("v-00007", "v-{n:05}"),
+            ("v-1007", "v-{n:+03}"),
+            ("v-007.00", "v-{n:03.2}"),
+            ("v7", "v{n}"),
+            ("order/o1/lines", "-"),
+            ("ORDER#o2", "-"),
+            ("ORDER#o11", "-"),
+        ] {
+            assert_eq!(explained(key, &order), template, "{key}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Cuts a key into pieces: at the characters that separate, but not inside of values of a known form, such as times and UUIDs.
+
+use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
+
+/// Characters that hardly occur in values and therefore separate.
+pub(super) const STRONG: [char; 3] = ['#', '|', '~'];
+/// Characters that separate parts in some keys and belong to values in others.
+pub(super) const WEAK: [char; 5] = ['/', ':', '_', '-', '.'];
+/// The lengths of times with the precision of hours to microseconds, with their zone, the longest first.
+const TIME_LENGTHS: [usize; 13] = [32, 29, 27, 26, 25, 24, 23, 22, 20, 19, 17, 16, 13];
+
+/// A piece of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece<'a> {
+    /// The separators before it.
+    pub mark: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Whether it is a value by its form.
+    pub is_value: bool,
+}
+
+/// Cuts a text into pieces.
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    loop {
+        let (mark, after) = rest.split_at(rest.find(|c| !is_mark(c)).unwrap_or(rest.len()));
+        let (piece, is_value) = first_piece(after);
+        if piece.is_empty() && mark.is_empty() && !pieces.is_empty() {
+            return pieces;
+        }
+        pieces.push(Piece { mark, text: piece, is_value });
+        rest = &after[piece.len()..];
+        if rest.is_empty() {
+            return pieces;
+        }
+    }
+}
+
+fn is_mark(character: char) -> bool {
+    STRONG.contains(&character) || WEAK.contains(&character)
+}
+
+/// Returns whether separators hardly occur in values.
+pub(super) fn is_strong(mark: &str) -> bool {
+    mark.contains(STRONG)
+}
+
+/// The piece that a text without leading separators starts with, and whether it is a value by its form.
+fn first_piece(text: &str) -> (&str, bool) {
+    if let Some(length) = value_length(text) {
+        return (&text[..length], true);
+    }
+    let end = text.find(is_mark).unwrap_or(text.len());
+    // A word may be followed by a value without a separator: `ORDER01ARZ3…`.
+    let letters = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len()).min(24);
+    let starts = (1..=letters).filter(|start| text.is_char_boundary(*start));
+    let word = starts.filter(|start| value_length(&text[*start..]).is_some()).max();
+    match word {
+        Some(word) if word <= end => (&text[..word], false),
+        _ => (&text[..end], false),
+    }
+}
+
+/// The length of the value of a known form that a text starts with.
+fn value_length(text: &str) -> Option<usize> {
+    let first = text.as_bytes().first()?;
+    let ends = |length: &usize| {
+        let (value, rest) = text.split_at_checked(*length).unwrap_or_default();
+        !value.is_empty() && (rest.is_empty() || rest.starts_with(is_mark))
+    };
+    let start = |length: usize| text.get(..length).unwrap_or_default();
+    if is_uuid(start(36)) {
+        return Some(36);
+    }
+    if first.is_ascii_digit() {
+        let is_time =
+            |length: &usize| is_time(start(*length)) && (ends(length) || start(*length).ends_with('Z'));
+        if let Some(length) = TIME_LENGTHS.into_iter().find(is_time) {
+            return Some(length);
+        }
+        if is_date(start(10)) && !text[10..].starts_with(|c: char| c.is_ascii_digit()) {
+            return Some(10);
+        }
+        if ends(&7) && is_date(&format!("{}-01", start(7))) {
+            return Some(7);
+        }
+    }
+    let is_mixed = |text: &str| text.contains(|c: char| c.is_ascii_lowercase()) || text.starts_with('0');
+    let is_id = |length: &usize| match length {
+        26 => is_ulid(start(26)),
+        _ => {
+            is_ksuid(start(27)) && text[..27].contains(|c: char| c.is_ascii_digit()) && is_mixed(&text[..27])
+        }
+    };
+    [26, 27].into_iter().find(|length| ends(length) && is_id(length))
+}
+
+/// Returns whether a text is a time, with or without its zone, of hours or more precise.
+fn is_time(text: &str) -> bool {
+    let zoned = |text: &str| time_form(text).is_some();
+    zoned(text) || zoned(&format!("{text}Z")) || (text.len() == 13 && zoned(&format!("{text}:00Z")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<&str> {
+        pieces(text)
+            .iter()
+            .flat_map(|piece| [piece.mark, piece.text])
+            .filter(|text| !text.is_empty())
+            .collect()
+    }
+
+    #[test]
+    fn values_of_a_known_form_are_not_cut() {
+        let (ulid, uuid) = ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "697ddd52-6879-4fce-b3c4-98dea5b7fb5b");
+        for (text, expected) in [
+            ("ORDER#o1", vec!["ORDER", "#", "o1"]),
+            ("#META", vec!["#", "META"]),
+            ("PLACE#", vec!["PLACE", "#"]),
+            ("", vec![]),
+            ("kettle-1", vec!["kettle", "-", "1"]),
+            ("at-2026-04-05T10:30:00Z-x", vec!["at", "-", "2026-04-05T10:30:00Z", "-", "x"]),
+            ("2026-04-05T10:30:00.123Z", vec!["2026-04-05T10:30:00.123Z"]),
+            ("2026-04-05T10:30:00+02:00#x", vec!["2026-04-05T10:30:00+02:00", "#", "x"]),
+            ("2026-04-05T10:30:00", vec!["2026-04-05T10:30:00"]),
+            ("2026-04-05-7", vec!["2026-04-05", "-", "7"]),
+            ("2026-04_x", vec!["2026-04", "_", "x"]),
+            (&format!("org_{uuid}_{ulid}"), vec!["org", "_", uuid, "_", ulid]),
+            (&format!("USER{ulid}"), vec!["USER", ulid]),
+            (&format!("USER{uuid}"), vec!["USER", uuid]),
+            (&format!("at2026-04-05T10:30:00Z{ulid}"), vec!["at", "2026-04-05T10:30:00Z", ulid]),
+        ] {
+            assert_eq!(cut(text), expected, "{text}");
+        }
+    }
+}

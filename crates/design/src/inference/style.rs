@@ -1,0 +1,275 @@
+//! How the values of a key attribute are built: which characters separate their parts, and which parts are words of the design rather
+//! than values.
+
+use super::pieces::{Piece, is_strong, pieces};
+use crate::item::{Item, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words that stand alone in a sort key.
+const SINGLETONS: [&str; 9] =
+    ["metadata", "meta", "profile", "info", "details", "detail", "settings", "root", "summary"];
+/// A longer text is not a word of the design.
+pub(super) const MAX_WORD: usize = 24;
+/// More different words than this are values, unless the items differ with them.
+const MAX_WORDS: usize = 20;
+
+/// Fewer values than this do not show that a part is the same in all of them.
+pub(super) const MIN_VALUES: usize = 3;
+
+/// What the values of one key attribute have in common.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeyStyle {
+    /// The words of the design.
+    pub words: BTreeSet<String>,
+    /// Whether values have no parts: separators belong to them.
+    is_plain: bool,
+}
+
+/// A part of a key: a word of the design or a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column<'a> {
+    /// The separators before it.
+    pub mark: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Whether it is a word.
+    pub is_word: bool,
+}
+
+/// A value of a key attribute.
+#[derive(Clone, Copy)]
+pub(super) struct KeyValue<'a> {
+    /// The value.
+    pub text: &'a str,
+    /// Tells items of different kinds apart: the type, or the names of their attributes.
+    pub kind: &'a str,
+    /// The item.
+    pub item: &'a Item,
+}
+
+/// A piece of a value, and the value.
+type PlacedText<'a> = (&'a str, &'a KeyValue<'a>);
+
+/// A value and its pieces.
+type CutValue<'a> = (Vec<Piece<'a>>, &'a KeyValue<'a>);
+
+/// Returns whether an attribute other than the type has a word as its value.
+fn is_attribute(item: &Item, word: &str, kind: &str) -> bool {
+    word != kind && item.values().any(|value| matches!(value, Value::String(text) if text == word))
+}
+
+impl KeyStyle {
+    /// Learns from values.
+    pub fn learn(values: &[KeyValue<'_>]) -> KeyStyle {
+        let mut words = BTreeSet::new();
+        for strong in [true, false] {
+            words.extend(leading_words(values, strong));
+        }
+        words.extend(constant_words(values));
+        words.extend(telling_words(values));
+        KeyStyle { words, is_plain: false }
+    }
+
+    /// Learns from the values of an attribute whose name says what it is: they have parts only if nearly all of them start with a word.
+    pub fn learn_named(values: &[KeyValue<'_>]) -> KeyStyle {
+        let style = KeyStyle::learn(values);
+        let starts = |value: &&KeyValue<'_>| {
+            let first = columns(value.text, value.item, &style.words).into_iter().next();
+            first.is_some_and(|first| first.is_word && !first.text.is_empty())
+        };
+        let is_made = values.iter().filter(starts).count() * 10 >= values.len() * 9;
+        if is_made { style } else { KeyStyle { is_plain: true, ..KeyStyle::default() } }
+    }
+
+    /// Returns the value of an item with everything but its words replaced by `*`: `ORDER#*#ITEM#*`.
+    pub fn shape(&self, text: &str, item: &Item) -> String {
+        if self.is_plain {
+            return "*".to_owned();
+        }
+        let columns = columns(text, item, &self.words);
+        let shapes: Vec<&str> =
+            columns.iter().map(|column| if column.is_word { column.text } else { "*" }).collect();
+        shapes.join("#")
+    }
+}
+
+/// Cuts a key into words and values. Weak separators between values belong to the value, unless both are values by their form.
+pub(super) fn columns<'a>(text: &'a str, item: &Item, words: &BTreeSet<String>) -> Vec<Column<'a>> {
+    let is_field = |piece: &str| text.len() > piece.len() && is_attribute(item, piece, "");
+    let mut columns: Vec<Column<'a>> = Vec::new();
+    let mut before: Option<Piece<'a>> = None;
+    let mut end = 0;
+    for piece in pieces(text) {
+        let start = end + piece.mark.len();
+        end = start + piece.text.len();
+        let is_inner = before.is_some() && is_upper_word(piece.text) && !is_field(piece.text);
+        let is_word = !piece.is_value && (is_inner || words.contains(piece.text)) || piece.text.is_empty();
+        let joins =
+            before.is_some_and(|before| !(before.is_value && piece.is_value)) && !is_strong(piece.mark);
+        match columns.last_mut() {
+            Some(last) if joins && !is_word && !last.is_word => {
+                let whole = start - piece.mark.len() - last.text.len();
+                last.text = &text[whole..end];
+            }
+            _ => columns.push(Column { mark: piece.mark, text: piece.text, is_word }),
+        }
+        before = Some(piece);
+    }
+    columns
+}
+
+/// The words that values start with, if they are words of the design: upper case, or telling kinds of items apart. `strong` says
+/// which separators follow them.
+fn leading_words(values: &[KeyValue<'_>], strong: bool) -> BTreeSet<String> {
+    let mut kinds: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for value in values {
+        let pieces = pieces(value.text);
+        let word = pieces[0].text;
+        let is_alone = pieces.len() == 1;
+        let is_singleton = SINGLETONS.contains(&word.to_lowercase().as_str());
+        let stands = match pieces.get(1) {
+            Some(next) => is_strong(next.mark) == strong,
+            None => strong && (is_upper_word(word) || is_singleton || is_strong(pieces[0].mark)),
+        };
+        if is_word(word) && stands && (is_alone || !is_attribute(value.item, word, value.kind)) {
+            kinds.entry(word).or_default().insert(value.kind);
+        }
+    }
+    let distinct: BTreeSet<&BTreeSet<&str>> = kinds.values().collect();
+    let is_telling = kinds.len() <= 1 || distinct.len() * 2 > kinds.len();
+    let is_small = kinds.len() <= MAX_WORDS;
+    let words = kinds.keys().filter(|word| {
+        let singleton = SINGLETONS.contains(&word.to_lowercase().as_str());
+        is_telling || singleton || (is_small && strong && is_upper_word(word))
+    });
+    words.map(|word| (*word).to_owned()).collect()
+}
+
+/// The words after strong separators that tell kinds of items apart: `u#7#post` and `u#7#timeline`.
+fn telling_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
+    let mut places: BTreeMap<(Vec<&str>, usize), Vec<PlacedText<'_>>> = BTreeMap::new();
+    for value in values {
+        let pieces = pieces(value.text);
+        let marks: Vec<&str> = pieces.iter().map(|piece| piece.mark).collect();
+        for place in (1..pieces.len()).filter(|_| marks[1..].iter().all(|mark| is_strong(mark))) {
+            places.entry((marks.clone(), place)).or_default().push((pieces[place].text, value));
+        }
+    }
+    let mut words = BTreeSet::new();
+    for texts in places.values() {
+        let is_design =
+            |(text, value): &PlacedText<'_>| is_word(text) && !is_attribute(value.item, text, value.kind);
+        let mut kinds: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        texts.iter().for_each(|(text, value)| {
+            kinds.entry(text).or_default().insert(value.kind);
+        });
+        let distinct: BTreeSet<&BTreeSet<&str>> = kinds.values().collect();
+        let is_telling =
+            distinct.len() > 1 && distinct.len() * 2 > kinds.len() && kinds.len() * 2 <= texts.len();
+        if is_telling && texts.iter().all(is_design) {
+            words.extend(kinds.keys().map(|word| (*word).to_owned()));
+        }
+    }
+    words
+}
+
+/// The words at the same place of all values of a kind with the same separators.
+fn constant_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut alike: BTreeMap<(&str, Vec<&str>), Vec<CutValue<'_>>> = BTreeMap::new();
+    for value in values {
+        let pieces = pieces(value.text);
+        *kinds.entry(value.kind).or_default() += 1;
+        let marks = pieces.iter().map(|piece| piece.mark).collect();
+        alike.entry((value.kind, marks)).or_default().push((pieces, value));
+    }
+    let mut words = BTreeSet::new();
+    for ((kind, marks), values) in alike {
+        let texts: BTreeSet<&str> = values.iter().map(|(_, value)| value.text).collect();
+        if texts.len() < MIN_VALUES || values.len() * 2 < kinds[kind] {
+            continue;
+        }
+        for place in 1..marks.len() {
+            let piece = values[0].0[place];
+            // Beside strong separators, others belong to values.
+            let next = marks.get(place + 1).is_none_or(|mark| is_strong(mark));
+            if marks.iter().any(|mark| is_strong(mark)) && !(is_strong(piece.mark) && next) {
+                continue;
+            }
+            let is_same = |(pieces, value): &CutValue<'_>| {
+                pieces[place].text == piece.text && !is_attribute(value.item, piece.text, value.kind)
+            };
+            if is_word(piece.text) && !piece.is_value && values.iter().all(is_same) {
+                words.insert(piece.text.to_owned());
+            }
+        }
+    }
+    words
+}
+
+/// Returns whether a text can be a word of the design.
+pub(super) fn is_word(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && text.len() <= MAX_WORD
+        && characters.all(|character| character.is_ascii_alphabetic() || character == '_' || character == '-')
+}
+
+/// Returns whether a text is a word in upper case.
+pub(super) fn is_upper_word(text: &str) -> bool {
+    is_word(text) && !text.chars().any(|character| character.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learn(values: &[(&str, &str)]) -> KeyStyle {
+        let item = Item::new();
+        let values: Vec<KeyValue<'_>> =
+            values.iter().map(|(text, kind)| KeyValue { text, kind, item: &item }).collect();
+        KeyStyle::learn(&values)
+    }
+
+    fn shape(style: &KeyStyle, text: &str) -> String {
+        style.shape(text, &Item::new())
+    }
+
+    #[test]
+    fn words_are_learned() {
+        let style = learn(&[("c#12345", "a"), ("p#9", "b"), ("o#7", "c")]);
+        assert_eq!(shape(&style, "c#1"), "c#*");
+        let style = learn(&[("TENANT#a|USER#b", "a"), ("TENANT#a|USER#c", "a")]);
+        assert_eq!(shape(&style, "TENANT#x|USER#y"), "TENANT#*#USER#*");
+        let style = learn(&[("user_1", "a"), ("user_2", "a"), ("order_1", "b")]);
+        assert_eq!(shape(&style, "order_7"), "order#*");
+    }
+
+    #[test]
+    fn values_are_not_words() {
+        let ids = ["kettle-1", "bolt-2", "lamp-3", "kettle-4", "drum-9"].map(|id| (id, "same attributes"));
+        assert_eq!(shape(&learn(&ids), "kettle-7"), "*");
+        let times = ["2026-01-01T10:00:00Z", "2026-01-02T10:00:00Z"].map(|time| (time, "a"));
+        assert_eq!(shape(&learn(&times), times[0].0), "*");
+        let tenants = ["acme#1", "globex#2", "initech#3"].map(|key| (key, "same"));
+        assert_eq!(shape(&learn(&tenants), "acme#1"), "*#*");
+        assert_eq!(shape(&learn(&[("PROFILE", "a"), ("alice", "b")]), "PROFILE"), "PROFILE");
+        let item = Item::from([("state".to_owned(), Value::String("NEW".to_owned()))]);
+        let style = KeyStyle::learn(&[KeyValue { text: "NEW#1", kind: "a", item: &item }]);
+        assert_eq!(style.shape("NEW#1", &item), "*#*");
+        assert_eq!(style.shape("A#NEW#PAID", &item), "*#*#PAID");
+    }
+
+    #[test]
+    fn words_are_found_anywhere_in_keys() {
+        let ids = ["a1", "b2", "c3"];
+        let texts = ids.map(|id| format!("{id}/order"));
+        let values: Vec<(&str, &str)> = texts.iter().map(|text| (text.as_str(), "o")).collect();
+        assert_eq!(shape(&learn(&values), "d4/order"), "*#order");
+        let texts = ids.map(|id| format!("org_x{id}_venue_{id}"));
+        let values: Vec<(&str, &str)> = texts.iter().map(|text| (text.as_str(), "o")).collect();
+        assert_eq!(shape(&learn(&values), "org_y_venue_z"), "org#*#venue#*");
+        let slugs = ["the-end-of-it", "a-lot-of-it", "b-bit-of-more"].map(|slug| (slug, "s"));
+        assert_eq!(shape(&learn(&slugs[..2]), "the-end-of-it"), "*");
+    }
+}

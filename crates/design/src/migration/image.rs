@@ -1,0 +1,166 @@
+//! What an item becomes under another model, with the markers of its unique values and its copies.
+
+use super::normal_form::normal_value;
+use super::values::{Values, new_keys};
+use super::{Transition, companions};
+use crate::audit::copying::Copying;
+use crate::audit::{check_item, known_values, marker_text, recognise};
+use crate::item::{Attributes, Item, Value, attributes};
+use crate::model::{Entity, Model};
+
+/// What an item becomes.
+#[derive(Clone, Debug)]
+pub enum Image<'m> {
+    /// An item of the new model, and what is written with it.
+    Item(Box<NewItem<'m>>),
+    /// The marker of a unique value.
+    Marker,
+    /// A copy, which is made from its original.
+    Copy {
+        /// What it is in the new model.
+        entity: &'m Entity,
+        /// Whether it is a copy already: without an original it is of no use.
+        was_copy: bool,
+    },
+    /// Nothing: the new model has no such entity. Contains its name.
+    Removed(String),
+    /// Nothing: no entity of the old model has such a key, or the new one needs a value that is missing. Contains the
+    /// reason.
+    Unknown(String),
+}
+
+/// An item of the new model, and what is written with it.
+#[derive(Clone, Debug)]
+pub struct NewItem<'m> {
+    /// Its entity.
+    pub entity: &'m Entity,
+    /// Its entity in the old model.
+    pub before: Option<&'m Entity>,
+    /// The item.
+    pub item: Item,
+    /// Attributes that the new model requires, that the old one does not have, and that nothing gives a value.
+    pub missing: Vec<String>,
+    /// The markers of its unique values, and its copies.
+    pub companions: Vec<Companion<'m>>,
+    /// The keys, in the old table, of markers that it no longer needs.
+    pub obsolete: Vec<Item>,
+}
+
+/// A marker or a copy that belongs to an item.
+#[derive(Clone, Debug)]
+pub struct Companion<'m> {
+    /// The entity of a copy; `None` is a marker.
+    pub entity: Option<&'m Entity>,
+    /// The marker, or the copy as far as it is made from the original.
+    pub item: Item,
+    /// The key of the copy in the old table.
+    pub old_key: Option<Item>,
+    /// The version of the original, if only the newest has a copy.
+    pub version: Option<f64>,
+}
+
+impl<'m> Transition<'m> {
+    /// Returns what an item becomes.
+    pub fn image(&self, item: &Item) -> Image<'m> {
+        let texts = attributes(item);
+        if is_marker(self.old, &texts) || is_marker(self.new, &texts) {
+            return Image::Marker;
+        }
+        let (before, after) = match self.entities(item, &texts) {
+            Ok(pair) => pair,
+            Err(image) => return image,
+        };
+        if is_derived(self.new, after) {
+            // What the old model does not know is in its new form.
+            let was_copy = recognise(self.old, &texts).is_none_or(|before| is_derived(self.old, before));
+            return Image::Copy { entity: after, was_copy };
+        }
+        let values = Values::new(self, before, after, item, &texts);
+        if let Some((old, new)) = &values.contradiction {
+            let entity = &after.name;
+            return Image::Unknown(format!(
+                "{entity} has both {old} and {new}, its new name, with different values: remove one of them"
+            ));
+        }
+        match new_keys(self, before, after, item, &values) {
+            Ok(keyed) => {
+                let (companions, obsolete) = companions::of(self, before, after, &keyed, &values);
+                let entity = after;
+                Image::Item(Box::new(NewItem {
+                    entity,
+                    before,
+                    item: keyed,
+                    missing: values.missing,
+                    companions,
+                    obsolete,
+                }))
+            }
+            Err(reason) => Image::Unknown(reason),
+        }
+    }
+
+    /// Returns whether an item becomes itself, with more attributes at most. What an item becomes must do so, or it would change again whenever it is met.
+    pub fn is_new_form(&self, item: &Item) -> bool {
+        matches!(self.image(item), Image::Item(new) if is_within(item, &new.item))
+    }
+
+    /// Returns whether an item becomes something else, and not only more attributes are added to it.
+    pub fn is_old_form(&self, item: &Item) -> bool {
+        matches!(self.image(item), Image::Item(new) if !is_within(item, &new.item))
+    }
+
+    /// The entity of an item in the old model, if it has one there, and in the new model. An item that the old model recognises is
+    /// in its new form already only if it conforms to the new model and not to the old.
+    fn entities(
+        &self,
+        item: &Item,
+        texts: &Attributes,
+    ) -> Result<(Option<&'m Entity>, &'m Entity), Image<'m>> {
+        let (before, after) = (recognise(self.old, texts), recognise(self.new, texts));
+        let Some(before) = before else {
+            let after = after.ok_or_else(|| Image::Unknown("no entity has such a key".to_owned()))?;
+            return Ok((self.predecessor(after), after));
+        };
+        let values = known_values(self.old, before, texts);
+        let successor = self.successor(before, &values).map_err(Image::Unknown)?;
+        if let Some(after) = after
+            && successor.is_none_or(|successor| successor.name != after.name)
+            && check_item(self.new, item).is_empty()
+            && !check_item(self.old, item).is_empty()
+        {
+            return Ok((self.predecessor(after), after));
+        }
+        successor.map(|after| (Some(before), after)).ok_or_else(|| Image::Removed(before.name.clone()))
+    }
+}
+
+impl NewItem<'_> {
+    /// Returns its key in the new table.
+    pub fn key(&self, new: &Model) -> Item {
+        key_of(new, &self.item)
+    }
+}
+
+/// Returns whether the second item has all attributes of the first, with the same values.
+fn is_within(item: &Item, other: &Item) -> bool {
+    let is_there = |(name, value): (&String, &Value)| {
+        other.get(name).is_some_and(|other| normal_value(other) == normal_value(value))
+    };
+    item.iter().all(is_there)
+}
+
+/// Returns the primary key of an item.
+pub fn key_of(model: &Model, item: &Item) -> Item {
+    let keys = model.table.keys.iter();
+    keys.filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect()
+}
+
+pub(super) fn is_marker(model: &Model, texts: &Attributes) -> bool {
+    let partition = model.table.keys.first().and_then(|key| texts.get(key));
+    partition.is_some_and(|key| marker_text(model, key).is_some())
+}
+
+/// Returns whether the items of an entity are made from those of another.
+fn is_derived(model: &Model, entity: &Entity) -> bool {
+    Copying::of_entity(model, entity).iter().any(|copying| copying.copy.name == entity.name)
+}

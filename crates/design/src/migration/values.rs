@@ -1,0 +1,260 @@
+//! The values of an item under both models: renamed, recovered from old keys, given by defaults; and the keys made from them.
+
+use super::normal_form::normal_value;
+use super::{Transition, conversion, old_name};
+use crate::audit::recognise;
+use crate::generate::typed_value;
+use crate::item::{Attributes, Item, Value};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::{Aggregate, Attribute, Entity, Model};
+use crate::template::{FieldTypes, Part, SHARD, Template};
+use std::collections::BTreeSet;
+
+/// An item's attributes under both models, without generated keys.
+pub(super) struct Values {
+    /// By their old names, those contained in keys included.
+    pub old: Attributes,
+    /// By their new names, those contained in keys included.
+    pub new: Attributes,
+    /// The item with its new attributes, and with its old keys.
+    pub item: Item,
+    /// New required attributes without a value.
+    pub missing: Vec<String>,
+    /// The old and the new name of an attribute that the item has under both, with different values.
+    pub contradiction: Option<(String, String)>,
+}
+
+impl Values {
+    pub fn new(
+        transition: &Transition<'_>,
+        before: Option<&Entity>,
+        after: &Entity,
+        item: &Item,
+        texts: &Attributes,
+    ) -> Values {
+        let mut old = texts.clone();
+        if let Some(before) = before {
+            add_key_fields(transition.old, before, texts, &mut old);
+        }
+        if recognise(transition.new, texts).is_some_and(|found| found.name == after.name) {
+            add_key_fields(transition.new, after, texts, &mut old);
+        }
+        let (new, item) = (old.clone(), item.clone());
+        let mut values = Values { old, new, item, missing: Vec::new(), contradiction: None };
+        if let Some(before) = before {
+            after.attributes.iter().for_each(|attribute| values.rename(before, attribute));
+            after.attributes.iter().for_each(|attribute| values.convert(before, after, attribute));
+            values.forget_aggregates(before, after);
+        }
+        for attribute in &after.attributes {
+            match after.aggregates.iter().find(|own| own.name == attribute.name) {
+                Some(aggregate) => values.start_counting(aggregate, attribute),
+                None => values.complete(before, attribute),
+            }
+        }
+        values
+    }
+
+    /// The values of a copy with these attributes of its own.
+    pub fn of_copy(&self, copy: &Entity, shared: &Item) -> Values {
+        let mut values = Values {
+            old: self.old.clone(),
+            new: self.new.clone(),
+            item: shared.clone(),
+            missing: Vec::new(),
+            contradiction: None,
+        };
+        let own = |attribute: &&Attribute| !values.new.contains_key(&attribute.name);
+        let own: Vec<&Attribute> = copy.attributes.iter().filter(own).collect();
+        own.into_iter().for_each(|attribute| values.complete(None, attribute));
+        values
+    }
+
+    fn rename(&mut self, before: &Entity, attribute: &Attribute) {
+        let name = &attribute.name;
+        let Some(old) = old_name(before, attribute).filter(|old| old != name) else { return };
+        let is_contradicted = match (self.item.get(old), self.item.get(name)) {
+            (Some(before), Some(after)) => normal_value(before) != normal_value(after),
+            _ => matches!((self.new.get(old), self.new.get(name)), (Some(old), Some(new)) if old != new),
+        };
+        if is_contradicted {
+            self.contradiction = Some((old.to_owned(), name.clone()));
+        }
+        if let Some(value) = self.new.remove(old) {
+            self.new.entry(name.clone()).or_insert(value);
+        }
+        if let Some(value) = self.item.remove(old) {
+            self.item.entry(name.clone()).or_insert(value);
+        }
+    }
+
+    /// Writes a value as the new type of its attribute has it, if that loses nothing.
+    fn convert(&mut self, before: &Entity, after: &Entity, attribute: &Attribute) {
+        let old = old_name(before, attribute).and_then(|name| before.attribute(name));
+        let Some(value) = self.item.get(&attribute.name) else { return };
+        if old.is_none_or(|old| old.is_within(attribute)) {
+            return;
+        }
+        if let Some(converted) = conversion::converted(attribute, FieldTypes::delimiter(after), value) {
+            self.new.extend(converted.to_text().map(|text| (attribute.name.clone(), text)));
+            self.item.insert(attribute.name.clone(), converted);
+        }
+    }
+
+    /// An aggregate is counted later. Until then, a number that the new model requires is zero.
+    fn start_counting(&mut self, aggregate: &Aggregate, attribute: &Attribute) {
+        let is_zero = aggregate.function.is_additive() && !attribute.optional;
+        if is_zero && !self.new.contains_key(&attribute.name) {
+            self.new.insert(attribute.name.clone(), "0".to_owned());
+            self.item.insert(attribute.name.clone(), Value::Number("0".to_owned()));
+        }
+    }
+
+    /// Removes the aggregates that the new model does not have.
+    fn forget_aggregates(&mut self, before: &Entity, after: &Entity) {
+        let lost = before.aggregates.iter().filter(|aggregate| after.attribute(&aggregate.name).is_none());
+        for aggregate in lost {
+            self.new.remove(&aggregate.name);
+            self.item.remove(&aggregate.name);
+        }
+    }
+
+    /// Gives a new attribute its default or computed value, if it has none.
+    fn complete(&mut self, before: Option<&Entity>, attribute: &Attribute) {
+        if self.new.contains_key(&attribute.name) {
+            return;
+        }
+        let origin = &attribute.origin;
+        let computed = || origin.computed.as_ref().and_then(|template| template.fill(&self.new).ok());
+        match computed().or_else(|| origin.default.clone()) {
+            Some(text) => {
+                self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, &text));
+                self.new.insert(attribute.name.clone(), text);
+            }
+            None if attribute.optional => {}
+            None if before.is_none_or(|before| old_name(before, attribute).is_some()) => {}
+            None => self.missing.push(attribute.name.clone()),
+        }
+    }
+}
+
+/// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value.
+fn add_key_fields(model: &Model, entity: &Entity, texts: &Attributes, values: &mut Attributes) {
+    for location in TableOrIndex::all(model) {
+        let Some(mapping) = location.mapping(entity) else { continue };
+        for (name, template) in location.key_names(model).iter().zip(mapping.key) {
+            let whole = whole_fields(template);
+            let found = texts.get(name).and_then(|key| template.matches(key, entity));
+            for (field, value) in
+                found.into_iter().flatten().filter(|(field, _)| whole.contains(field.as_str()))
+            {
+                values.entry(field).or_insert(value);
+            }
+        }
+    }
+}
+
+/// The fields whose whole value a template contains.
+fn whole_fields(template: &Template) -> BTreeSet<&str> {
+    let whole = template.parts.iter().filter_map(|part| match part {
+        Part::Field { name, format } => format.is_readable().then_some(name.as_str()),
+        Part::Text(_) => None,
+    });
+    whole.filter(|name| *name != SHARD).collect()
+}
+
+/// Returns the item with its new keys and its new type.
+///
+/// # Errors
+///
+/// Returns the attribute whose value is missing.
+pub(super) fn new_keys(
+    transition: &Transition<'_>,
+    before: Option<&Entity>,
+    after: &Entity,
+    item: &Item,
+    values: &Values,
+) -> Result<Item, String> {
+    let Transition { old, new } = *transition;
+    let mut keyed = values.item.clone();
+    for name in key_names(old).union(&key_names(new)).filter(|name| after.attribute(name).is_none()) {
+        keyed.remove(name);
+    }
+    let old_type = old.table.type_attribute.as_ref().filter(|name| after.attribute(name).is_none());
+    old_type.and_then(|name| keyed.remove(name));
+    let mut recoverable = BTreeSet::new();
+    for location in TableOrIndex::all(new) {
+        let Some(mapping) = location.mapping(after) else { continue };
+        // An item gets the index keys that follow from an aggregate once that is counted.
+        let is_uncounted = |own: &Aggregate| {
+            !values.new.contains_key(&own.name)
+                && mapping.key.iter().any(|template| template.has_field(&own.name))
+        };
+        let is_there = || mapping.includes(&values.new) && !after.aggregates.iter().any(is_uncounted);
+        if location.index.is_some() && !is_there() {
+            continue;
+        }
+        for (position, (name, template)) in location.key_names(new).iter().zip(mapping.key).enumerate() {
+            let mut filled = values.new.clone();
+            filled.insert(SHARD.to_owned(), shard(&mapping, item, name, &values.new));
+            let is_unchanged = || {
+                before
+                    .and_then(|before| location.mapping(before))
+                    .is_some_and(|before| before.key.get(position) == Some(template))
+            };
+            let key =
+                match template.fill(&filled) {
+                    Ok(key) => location.key_value(new, position, key),
+                    // Where only a part of the value is known, an unchanged key is still right.
+                    Err(missing) => item.get(name).filter(|_| is_unchanged()).cloned().ok_or_else(|| {
+                        match values.new.contains_key(&missing) {
+                            true => format!("the {missing} of {} does not fit {template}", after.name),
+                            false => format!("{} has no {missing}", after.name),
+                        }
+                    })?,
+                };
+            keyed.insert(name.clone(), key);
+        }
+        recoverable.extend(mapping.key.iter().flat_map(whole_fields));
+    }
+    keep_recovered(after, values, &recoverable, &mut keyed);
+    if let Some(name) = &new.table.type_attribute {
+        keyed.insert(name.clone(), Value::String(after.type_value.clone()));
+    }
+    Ok(keyed)
+}
+
+/// Adds the attributes that only the old keys contain.
+fn keep_recovered(after: &Entity, values: &Values, recoverable: &BTreeSet<&str>, keyed: &mut Item) {
+    for attribute in &after.attributes {
+        let name = attribute.name.as_str();
+        if let Some(text) =
+            values.new.get(name).filter(|_| !keyed.contains_key(name) && !recoverable.contains(name))
+        {
+            keyed.insert(name.to_owned(), typed_value(&attribute.kind, text));
+        }
+    }
+}
+
+fn key_names(model: &Model) -> BTreeSet<String> {
+    model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
+}
+
+/// The shard that the item must be in; where it may be in any, the one that it has, if the new number of shards permits it.
+fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+    let Some(shard) = mapping.shard else { return String::new() };
+    if let Some(required) = shard.required(values) {
+        return required.to_string();
+    }
+    let own = match item.get(name) {
+        Some(Value::String(key)) => Some(key),
+        _ => None,
+    };
+    let template = mapping.key.iter().find(|template| template.has_field(SHARD));
+    let had = own
+        .zip(template)
+        .and_then(|(key, template)| template.matches(key, mapping.entity))
+        .and_then(|mut v| v.remove(SHARD));
+    let fits = had.filter(|number| shard.problem(number, values).is_none());
+    fits.unwrap_or_else(|| shard.reproducible(values).to_string())
+}

@@ -1,0 +1,461 @@
+//! Whether conditions can hold together, and so whether one implies another.
+//!
+//! The values that conditions mention divide the values of each attribute into regions: the mentioned values themselves and the gaps between
+//! them. Within a region all values answer every test alike, so it is enough to try one point of each. Too many combinations are not tried:
+//! the conditions are then said to be satisfiable, and nothing is implied. Both are safe.
+
+use super::{Comparison, Condition, Constant, Test};
+use crate::model::decimal::Decimal;
+use crate::model::value_type::ValueType;
+use crate::template::FieldTypes;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+/// The number of tests that are evaluated before the answer is "not implied".
+const MAX_EVALUATIONS: usize = 1 << 13;
+/// The number of tests that are evaluated to find the values that an attribute can have.
+const MAX_EVALUATIONS_OF_VALUES: usize = 1 << 16;
+/// The most texts of `contains` on one attribute that are told apart.
+const MAX_CONTENTS: usize = 4;
+/// The most choices of a type that are tried one by one.
+const MAX_CHOICES: usize = 256;
+
+impl Condition {
+    /// Returns whether whatever meets this condition also meets `other`, for attributes of these types.
+    pub fn implies(&self, other: &Condition, types: &dyn FieldTypes) -> bool {
+        let mut budget = MAX_EVALUATIONS;
+        let own = self.conjuncts();
+        other.conjuncts().into_iter().all(|wanted| {
+            if own.contains(&wanted) {
+                return true;
+            }
+            let mut parts: Vec<(&Condition, bool)> =
+                related(&own, wanted).into_iter().map(|part| (part, true)).collect();
+            parts.push((wanted, false));
+            can_hold(&parts, types, &mut budget) == Some(false)
+        })
+    }
+
+    /// Returns whether some item may meet the condition; true if that is too costly to decide.
+    pub fn is_satisfiable(&self, types: &dyn FieldTypes) -> bool {
+        let parts: Vec<(&Condition, bool)> = self.conjuncts().into_iter().map(|part| (part, true)).collect();
+        can_hold(&parts, types, &mut { MAX_EVALUATIONS }) != Some(false)
+    }
+
+    /// Returns those of some values that an attribute can have where the condition holds, and those for which that is too costly to decide.
+    pub(super) fn possible(
+        &self,
+        attribute: &str,
+        values: Vec<Constant>,
+        types: &dyn FieldTypes,
+    ) -> Vec<Constant> {
+        if !self.is_satisfiable(types) {
+            return Vec::new();
+        }
+        let wanted = Condition::among(attribute, values.clone());
+        let mut parts: Vec<(&Condition, bool)> =
+            related(&self.conjuncts(), &wanted).into_iter().map(|part| (part, true)).collect();
+        parts.push((&wanted, true));
+        let Some(regions) = regions(&parts, types) else { return values };
+        let Some(number) = regions.iter().position(|own| own.attribute == attribute) else { return values };
+        let mut search = Search::new(&parts, &regions);
+        let mut budget = MAX_EVALUATIONS_OF_VALUES;
+        let is_possible = |value: &Constant| {
+            let point = regions[number].point_of(value);
+            point.is_some_and(|point| {
+                search.points[number] = point..point + 1;
+                search.run(&mut budget) != Some(false)
+            })
+        };
+        values.into_iter().filter(is_possible).collect()
+    }
+}
+
+/// The parts that share attributes with `wanted`, directly or through one another; the others decide nothing.
+fn related<'a>(parts: &[&'a Condition], wanted: &Condition) -> Vec<&'a Condition> {
+    let mut reached = wanted.attributes();
+    let mut rest: Vec<&'a Condition> = parts.to_vec();
+    let mut found = Vec::new();
+    loop {
+        let (near, far): (Vec<&Condition>, Vec<&Condition>) =
+            rest.into_iter().partition(|part| part.attributes().iter().any(|name| reached.contains(name)));
+        if near.is_empty() {
+            return found;
+        }
+        near.iter().for_each(|part| reached.extend(part.attributes()));
+        found.extend(near);
+        rest = far;
+    }
+}
+
+/// Returns whether all parts can hold, or fail where that is wanted; `None` if it takes too long.
+fn can_hold(parts: &[(&Condition, bool)], types: &dyn FieldTypes, budget: &mut usize) -> Option<bool> {
+    Search::new(parts, &regions(parts, types)?).run(budget)
+}
+
+/// The regions of every attribute that the parts test, by name; `None` if there are too many.
+fn regions<'a>(parts: &[(&'a Condition, bool)], types: &dyn FieldTypes) -> Option<Vec<Regions<'a>>> {
+    let tests: Vec<&Test> = parts.iter().flat_map(|(part, _)| part.tests()).collect();
+    let names: BTreeSet<&str> = tests.iter().map(|test| test.attribute.as_str()).collect();
+    let own = |name: &str| tests.iter().copied().filter(|test| test.attribute == name).collect::<Vec<_>>();
+    names.into_iter().map(|name| Regions::new(name, &own(name), types)).collect()
+}
+
+/// A condition whose tests are answered beforehand, for every point of their attribute.
+enum Tabulated {
+    Not(Box<Tabulated>),
+    All(Vec<Tabulated>),
+    Any(Vec<Tabulated>),
+    Test {
+        /// The number of the attribute.
+        attribute: usize,
+        /// Whether the test holds, by the number of the point.
+        holds: Vec<bool>,
+    },
+}
+
+impl Tabulated {
+    fn new(condition: &Condition, regions: &[Regions<'_>]) -> Tabulated {
+        let all = |parts: &[Condition]| parts.iter().map(|part| Tabulated::new(part, regions)).collect();
+        match condition {
+            Condition::Not(part) => Tabulated::Not(Box::new(Tabulated::new(part, regions))),
+            Condition::All(parts) => Tabulated::All(all(parts)),
+            Condition::Any(parts) => Tabulated::Any(all(parts)),
+            Condition::Test(test) => {
+                let found = regions.binary_search_by(|own| own.attribute.cmp(&test.attribute));
+                let attribute = found.unwrap_or(regions.len());
+                let holds = regions.get(attribute).map(|own| own.answers(test)).unwrap_or_default();
+                Tabulated::Test { attribute, holds }
+            }
+        }
+    }
+}
+
+struct Search {
+    parts: Vec<(Tabulated, bool)>,
+    /// The numbers of the points of each attribute that are tried.
+    points: Vec<Range<usize>>,
+    /// The numbers of the points that are chosen for the first attributes.
+    chosen: Vec<usize>,
+}
+
+impl Search {
+    fn new(parts: &[(&Condition, bool)], regions: &[Regions<'_>]) -> Search {
+        let parts = parts.iter().map(|(part, wanted)| (Tabulated::new(part, regions), *wanted)).collect();
+        let points = regions.iter().map(|regions| 0..regions.points.len()).collect();
+        Search { parts, points, chosen: Vec::new() }
+    }
+
+    fn run(&mut self, budget: &mut usize) -> Option<bool> {
+        let mut open = false;
+        for (part, wanted) in &self.parts {
+            match self.evaluate(part, budget)? {
+                Some(holds) if holds != *wanted => return Some(false),
+                Some(_) => {}
+                None => open = true,
+            }
+        }
+        let Some(points) = self.points.get(self.chosen.len()).filter(|_| open) else { return Some(true) };
+        for point in points.clone() {
+            self.chosen.push(point);
+            let found = self.run(budget);
+            self.chosen.pop();
+            if found != Some(false) {
+                return found;
+            }
+        }
+        Some(false)
+    }
+
+    /// Evaluates a condition on the points chosen so far. The outer `None` is the end of the budget, the inner one an open answer.
+    fn evaluate(&self, condition: &Tabulated, budget: &mut usize) -> Option<Option<bool>> {
+        match condition {
+            Tabulated::Not(part) => Some(self.evaluate(part, budget)?.map(|holds| !holds)),
+            Tabulated::All(parts) => self.each(parts, true, budget),
+            Tabulated::Any(parts) => self.each(parts, false, budget),
+            Tabulated::Test { attribute, holds } => {
+                *budget = budget.checked_sub(1)?;
+                Some(self.chosen.get(*attribute).and_then(|point| holds.get(*point)).copied())
+            }
+        }
+    }
+
+    /// All parts, or any: the value `neutral` of a part decides nothing, the other one everything.
+    fn each(&self, parts: &[Tabulated], neutral: bool, budget: &mut usize) -> Option<Option<bool>> {
+        let mut result = Some(neutral);
+        for part in parts {
+            match self.evaluate(part, budget)? {
+                Some(holds) if holds != neutral => return Some(Some(holds)),
+                Some(_) => {}
+                None => result = None,
+            }
+        }
+        Some(result)
+    }
+}
+
+/// One region of an attribute's values.
+#[derive(Clone, Copy, Debug)]
+enum Point {
+    Missing,
+    Bool(bool),
+    /// A mentioned text (odd) or the gap before one (even); which texts of `contains` the value contains.
+    Text {
+        rank: usize,
+        contents: usize,
+    },
+    /// A mentioned number (odd) or the gap before one (even).
+    Number {
+        rank: usize,
+    },
+    /// Null, a list, a set or a map: it exists and equals no constant; which texts of `contains` are among its elements.
+    Other {
+        contents: usize,
+    },
+}
+
+/// Where a value is among those that are mentioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Position {
+    Text(usize),
+    Number(usize),
+    Bool(bool),
+}
+
+impl Point {
+    fn position(self) -> Option<Position> {
+        match self {
+            Point::Missing | Point::Other { .. } => None,
+            Point::Bool(own) => Some(Position::Bool(own)),
+            Point::Text { rank, .. } => Some(Position::Text(rank)),
+            Point::Number { rank } => Some(Position::Number(rank)),
+        }
+    }
+}
+
+/// The regions into which tests divide the values of an attribute.
+struct Regions<'a> {
+    attribute: &'a str,
+    texts: Vec<String>,
+    numbers: Vec<Decimal>,
+    /// The ranks of the numbers, as they are written.
+    ranks: HashMap<&'a str, usize>,
+    contents: Vec<&'a str>,
+    points: Vec<Point>,
+}
+
+impl<'a> Regions<'a> {
+    /// `None` if there are too many.
+    fn new(attribute: &'a str, tests: &[&'a Test], types: &dyn FieldTypes) -> Option<Regions<'a>> {
+        let kind = types.type_of(attribute);
+        let mut regions = Regions {
+            attribute,
+            texts: Vec::new(),
+            numbers: Vec::new(),
+            ranks: HashMap::new(),
+            contents: Vec::new(),
+            points: match types.is_required(attribute) {
+                true => Vec::new(),
+                // An attribute that may be missing may also be null.
+                false => vec![Point::Missing, Point::Other { contents: 0 }],
+            },
+        };
+        for test in tests {
+            regions.mention(&test.comparison);
+        }
+        if let Some(ValueType::Choice(choices)) = kind {
+            if choices.len() > MAX_CHOICES {
+                return None;
+            }
+            regions.texts.extend(choices.iter().cloned());
+        }
+        regions.contents.sort_unstable();
+        regions.contents.dedup();
+        if regions.contents.len() > MAX_CONTENTS {
+            return None;
+        }
+        regions.texts.sort_unstable();
+        regions.texts.dedup();
+        regions.numbers.sort_unstable();
+        regions.numbers.dedup();
+        regions.ranks = regions.number_ranks(tests);
+        match kind {
+            None => {
+                regions.add_bools();
+                regions.add_numbers(false);
+                regions.add_texts(None);
+                regions.add_containers();
+            }
+            Some(ValueType::Bool) => regions.add_bools(),
+            Some(kind) if kind.is_number() => regions.add_numbers(*kind == ValueType::Int),
+            Some(ValueType::Choice(choices)) => regions.add_texts(Some(choices)),
+            Some(kind) if !kind.is_scalar() => regions.add_containers(),
+            Some(_) => regions.add_texts(None),
+        }
+        Some(regions)
+    }
+
+    fn number_ranks(&self, tests: &[&'a Test]) -> HashMap<&'a str, usize> {
+        let constants = tests.iter().flat_map(|test| test.comparison.constants());
+        let ranked = constants.filter_map(|constant| match constant {
+            Constant::Number(text) => Some((text.as_str(), rank_of(&self.numbers, &Decimal::parse(text)?))),
+            _ => None,
+        });
+        ranked.collect()
+    }
+
+    fn mention(&mut self, comparison: &'a Comparison) {
+        for constant in comparison.constants() {
+            match constant {
+                Constant::Text(text) => self.texts.push(text.clone()),
+                Constant::Number(text) => self.numbers.extend(Decimal::parse(text)),
+                Constant::Bool(_) => {}
+            }
+        }
+        match comparison {
+            Comparison::BeginsWith(prefix) => {
+                self.texts.push(prefix.clone());
+                self.texts.extend(after_prefix(prefix));
+            }
+            Comparison::Contains(part) => self.contents.push(part),
+            _ => {}
+        }
+    }
+
+    fn add_bools(&mut self) {
+        self.points.extend([Point::Bool(false), Point::Bool(true)]);
+    }
+
+    fn add_numbers(&mut self, whole: bool) {
+        for rank in 0..=2 * self.numbers.len() {
+            let is_possible = !whole
+                || match rank % 2 {
+                    1 => self.numbers[rank / 2].is_whole(),
+                    _ => self.gap_has_whole(rank / 2),
+                };
+            if is_possible {
+                self.points.push(Point::Number { rank });
+            }
+        }
+    }
+
+    /// Returns whether a whole number lies between the mentioned numbers before and after a gap.
+    fn gap_has_whole(&self, gap: usize) -> bool {
+        let below = gap.checked_sub(1).and_then(|before| self.numbers[before].floor());
+        let above = self.numbers.get(gap);
+        match (below, above) {
+            (Some(below), Some(above)) => {
+                Decimal::parse(&(below + 1).to_string()).is_none_or(|next| next < *above)
+            }
+            _ => true,
+        }
+    }
+
+    fn add_texts(&mut self, choices: Option<&Vec<String>>) {
+        for rank in 0..=2 * self.texts.len() {
+            let exact = (rank % 2 == 1).then(|| self.texts[rank / 2].as_str());
+            match (exact, choices) {
+                (Some(text), Some(choices)) if !choices.iter().any(|choice| choice == text) => continue,
+                (None, Some(_)) => continue,
+                // Nothing sorts before the empty text.
+                (None, None) if rank == 0 && self.texts.first().is_some_and(String::is_empty) => continue,
+                _ => {}
+            }
+            let all = 0..1usize << self.contents.len();
+            let possible = all.filter(|contents| match exact {
+                Some(text) => *contents == self.contents_of(text),
+                None => self.is_consistent(*contents),
+            });
+            let points: Vec<Point> = possible.map(|contents| Point::Text { rank, contents }).collect();
+            self.points.extend(points);
+        }
+    }
+
+    /// Each text of `contains` is an element of its own, whatever it contains itself.
+    fn add_containers(&mut self) {
+        let all = 0..1usize << self.contents.len();
+        self.points.extend(all.map(|contents| Point::Other { contents }));
+    }
+
+    /// Which texts of `contains` a text contains, as bits.
+    fn contents_of(&self, text: &str) -> usize {
+        let parts = self.contents.iter().enumerate().filter(|(_, part)| text.contains(**part));
+        parts.map(|(number, _)| 1 << number).sum()
+    }
+
+    /// A text that contains another also contains the parts of that.
+    fn is_consistent(&self, contents: usize) -> bool {
+        let own = self.contents.iter().enumerate().filter(|(number, _)| contents & 1 << number != 0);
+        own.into_iter().all(|(_, part)| self.contents_of(part) & !contents == 0)
+            && self.contents_of("") & !contents == 0
+    }
+
+    /// Whether a test holds, by the number of the point.
+    fn answers(&self, test: &Test) -> Vec<bool> {
+        if let Comparison::Among(constants) = &test.comparison {
+            let among: HashSet<Position> =
+                constants.iter().filter_map(|constant| self.position(constant)).collect();
+            let is_among = |point: &Point| point.position().is_some_and(|own| among.contains(&own));
+            return self.points.iter().map(is_among).collect();
+        }
+        self.points.iter().map(|point| self.holds(test, *point)).collect()
+    }
+
+    fn holds(&self, test: &Test, point: Point) -> bool {
+        if matches!(point, Point::Missing) {
+            return test.holds_when_absent();
+        }
+        match (&test.comparison, point) {
+            (Comparison::Contains(part), Point::Text { contents, .. } | Point::Other { contents }) => {
+                self.contents.binary_search(&part.as_str()).is_ok_and(|number| contents & 1 << number != 0)
+            }
+            (Comparison::BeginsWith(prefix), Point::Text { rank, .. }) => {
+                let below = after_prefix(prefix).is_none_or(|after| rank < rank_of(&self.texts, &after));
+                rank >= rank_of(&self.texts, prefix) && below
+            }
+            (comparison, point) => comparison.compares(&|constant| self.compare(point, constant)),
+        }
+    }
+
+    fn compare(&self, point: Point, constant: &Constant) -> Option<Ordering> {
+        match (point.position()?, self.position(constant)?) {
+            (Position::Text(own), Position::Text(other))
+            | (Position::Number(own), Position::Number(other)) => Some(own.cmp(&other)),
+            (Position::Bool(own), Position::Bool(other)) => (own == other).then_some(Ordering::Equal),
+            _ => None,
+        }
+    }
+
+    fn position(&self, constant: &Constant) -> Option<Position> {
+        match constant {
+            Constant::Text(text) => Some(Position::Text(rank_of(&self.texts, text))),
+            Constant::Number(text) => self.ranks.get(text.as_str()).copied().map(Position::Number),
+            Constant::Bool(own) => Some(Position::Bool(*own)),
+        }
+    }
+
+    /// The number of the point of a mentioned value; `None` if the attribute cannot have it.
+    fn point_of(&self, constant: &Constant) -> Option<usize> {
+        let position = self.position(constant)?;
+        self.points.iter().position(|point| point.position() == Some(position))
+    }
+}
+
+/// The rank of a mentioned value.
+fn rank_of<T: Ord>(sorted: &[T], value: &T) -> usize {
+    sorted.binary_search(value).map_or_else(|gap| 2 * gap, |position| 2 * position + 1)
+}
+
+/// The least text above all that start with a prefix; `None` if there is none.
+fn after_prefix(prefix: &str) -> Option<String> {
+    let mut characters: Vec<char> = prefix.chars().collect();
+    while let Some(last) = characters.pop() {
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
+}

@@ -1,0 +1,240 @@
+//! Condition expressions: `attribute_exists(PK) AND version = :version`.
+
+use super::{Aliases, ExpressionError, Operand, Parser};
+
+/// A test of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// All of these hold.
+    All(Vec<Test>),
+    /// One of these holds.
+    Any(Vec<Test>),
+    /// This does not hold.
+    Not(Box<Test>),
+    /// A comparison.
+    Compare(Operand, String, Operand),
+    /// A value is one of several, or between two.
+    Within(Operand, Vec<Operand>),
+    /// A function: `attribute_exists(PK)`.
+    Call(String, Vec<Operand>),
+}
+
+/// A condition expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionExpression {
+    /// The expression as it is written.
+    pub text: String,
+    /// What it tests.
+    pub test: Test,
+}
+
+const FUNCTIONS: [(&str, usize); 5] = [
+    ("attribute_exists", 1),
+    ("attribute_not_exists", 1),
+    ("attribute_type", 2),
+    ("begins_with", 2),
+    ("contains", 2),
+];
+const COMPARATORS: [&str; 6] = ["=", "<>", "<", "<=", ">", ">="];
+
+impl ConditionExpression {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first mistake and its position.
+    pub fn parse(text: &str, aliases: &Aliases) -> Result<ConditionExpression, ExpressionError> {
+        let mut parser = Parser::new(text, aliases)?;
+        let test = parser.any()?;
+        if !parser.tokens.text().is_empty() {
+            return Err(parser.expected("AND or OR"));
+        }
+        Ok(ConditionExpression { text: text.to_owned(), test })
+    }
+
+    /// Returns the tests that must all hold.
+    pub fn conjuncts(&self) -> Vec<&Test> {
+        let mut found = Vec::new();
+        let mut open = vec![&self.test];
+        while let Some(test) = open.pop() {
+            match test {
+                Test::All(tests) => open.extend(tests),
+                other => found.push(other),
+            }
+        }
+        found
+    }
+
+    /// Returns whether it holds only if an attribute is absent.
+    pub fn requires_absence(&self, attribute: &str) -> bool {
+        self.calls("attribute_not_exists", |name| name == attribute)
+    }
+
+    /// Returns whether it holds only for an item that exists.
+    pub fn requires_item(&self) -> bool {
+        let compares = |test: &&Test| match test {
+            Test::Compare(left, comparator, right) => {
+                comparator != "<>" && [left, right].iter().any(|side| side.attribute().is_some())
+            }
+            Test::Within(operand, _) => operand.attribute().is_some(),
+            Test::Call(name, _) => name != "attribute_not_exists",
+            Test::All(_) | Test::Any(_) | Test::Not(_) => false,
+        };
+        self.conjuncts().iter().any(compares)
+    }
+
+    /// Returns whether it holds only if an attribute has a given value.
+    pub fn requires_value(&self, attribute: &str) -> bool {
+        self.required_value(attribute).is_some()
+    }
+
+    /// Returns the value that an attribute must have.
+    pub fn required_value(&self, attribute: &str) -> Option<&Operand> {
+        self.conjuncts().into_iter().find_map(|test| match test {
+            Test::Compare(left, comparator, right) if comparator == "=" => {
+                let is_own = |side: &Operand| side.attribute() == Some(attribute);
+                if is_own(left) { Some(right) } else { is_own(right).then_some(left) }
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the attributes that it tests.
+    pub fn attributes(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.visit(&mut |operand| {
+            if let Operand::Path(path) = operand {
+                names.push(path.attribute.as_str());
+            }
+        });
+        names
+    }
+
+    /// Calls `visit` for every operand.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Operand)) {
+        let mut open = vec![&self.test];
+        while let Some(test) = open.pop() {
+            match test {
+                Test::All(tests) | Test::Any(tests) => open.extend(tests),
+                Test::Not(test) => open.push(test),
+                Test::Compare(left, _, right) => {
+                    left.visit(visit);
+                    right.visit(visit);
+                }
+                Test::Within(operand, others) => {
+                    operand.visit(visit);
+                    others.iter().for_each(|other| other.visit(visit));
+                }
+                Test::Call(_, operands) => operands.iter().for_each(|operand| operand.visit(visit)),
+            }
+        }
+    }
+
+    fn calls(&self, function: &str, fits: impl Fn(&str) -> bool) -> bool {
+        self.conjuncts().iter().any(|test| match test {
+            Test::Call(name, operands) => {
+                name == function && operands.first().and_then(Operand::attribute).is_some_and(&fits)
+            }
+            _ => false,
+        })
+    }
+}
+
+impl Parser<'_> {
+    fn any(&mut self) -> Result<Test, ExpressionError> {
+        let mut tests = vec![self.all()?];
+        while self.tokens.take("OR") {
+            tests.push(self.all()?);
+        }
+        Ok(joined(tests, Test::Any))
+    }
+
+    fn all(&mut self) -> Result<Test, ExpressionError> {
+        let mut tests = vec![self.nested(Self::single)?];
+        while self.tokens.take("AND") {
+            tests.push(self.nested(Self::single)?);
+        }
+        Ok(joined(tests, Test::All))
+    }
+
+    fn single(&mut self) -> Result<Test, ExpressionError> {
+        if self.tokens.take("NOT") {
+            return Ok(Test::Not(Box::new(self.nested(Self::single)?)));
+        }
+        if self.tokens.take("(") {
+            let inside = self.nested(Self::any)?;
+            self.symbol(")")?;
+            return Ok(inside);
+        }
+        let function = FUNCTIONS.iter().find(|(name, _)| self.tokens.text() == *name);
+        if let Some((name, wanted)) = function.filter(|_| self.tokens.follows("(")) {
+            self.tokens.advance();
+            let operands = self.arguments(&["size"])?;
+            if operands.len() != *wanted {
+                return Err(self.error(format!("{name} takes {wanted} operands, not {}", operands.len())));
+            }
+            return Ok(Test::Call((*name).to_owned(), operands));
+        }
+        self.comparison()
+    }
+
+    fn comparison(&mut self) -> Result<Test, ExpressionError> {
+        let left = self.operand(&["size"])?;
+        if self.tokens.take("BETWEEN") {
+            let from = self.operand(&["size"])?;
+            self.symbol("AND")?;
+            return Ok(Test::Within(left, vec![from, self.operand(&["size"])?]));
+        }
+        if self.tokens.take("IN") {
+            return Ok(Test::Within(left, self.arguments(&["size"])?));
+        }
+        if !COMPARATORS.contains(&self.tokens.text()) {
+            return Err(self.expected("a comparison"));
+        }
+        let comparator = self.tokens.advance().to_owned();
+        Ok(Test::Compare(left, comparator, self.operand(&["size"])?))
+    }
+}
+
+fn joined(mut tests: Vec<Test>, join: fn(Vec<Test>) -> Test) -> Test {
+    if tests.len() == 1 { tests.remove(0) } else { join(tests) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ConditionExpression, ExpressionError> {
+        ConditionExpression::parse(text, &Aliases::new())
+    }
+
+    #[test]
+    fn what_a_condition_requires() {
+        let locked = parse("attribute_exists(PK) and (version = :v AND NOT contains(tags, :t))").unwrap();
+        assert!(locked.requires_item() && locked.requires_value("version") && !locked.requires_absence("PK"));
+        let either = parse("attribute_not_exists(PK) OR version = :v").unwrap();
+        assert!(
+            !either.requires_item() && !either.requires_value("version") && !either.requires_absence("PK")
+        );
+        assert!(parse("attribute_not_exists(PK)").unwrap().requires_absence("PK"));
+        assert!(!parse("#status <> :s").unwrap().requires_item());
+        assert!(parse("size(tags) < :n AND #status IN (:a, :b) AND x BETWEEN :a AND :b").is_ok());
+    }
+
+    #[test]
+    fn mistakes_have_a_position() {
+        for (text, at) in [
+            ("", 0),
+            ("version", 7),
+            ("version == :v", 9),
+            ("exists(PK)", 0),
+            ("status = :s", 0),
+            ("a = :b c = :d", 7),
+            ("attribute_exists(PK, SK)", 24),
+            ("(a = :b", 7),
+        ] {
+            assert_eq!(parse(text).unwrap_err().at, at, "{text}");
+        }
+        assert!(parse(&"NOT ".repeat(500)).is_err() && parse(&"(".repeat(4_000)).is_err());
+    }
+}

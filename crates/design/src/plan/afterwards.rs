@@ -1,0 +1,126 @@
+//! What the caller does with the results of a plan's requests: DynamoDB neither merges requests nor keeps the order of a batch.
+
+use super::text_range::range_test;
+use super::{Operation, Planner, Step};
+use crate::model::condition::Condition;
+use crate::model::{Model, Pattern};
+use std::fmt;
+
+/// What the caller does with the items of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Afterwards {
+    /// Drops items that do not meet the tests: GetItem and BatchGetItem have no filter, and that of a Query does not take attributes of its key.
+    Drop(Vec<String>),
+    /// Reads pages until this many items are left, since `Limit` counts items before any are dropped.
+    Continue(u64),
+    /// Reads the time buckets one after the other until enough items are found.
+    InTurn {
+        /// Whether the newest bucket comes first.
+        newest_first: bool,
+        /// How many items are enough.
+        wanted: u64,
+    },
+    /// Requests each key once, since several items lead to it and BatchGetItem rejects duplicates.
+    SendOnce,
+    /// Merges the results of several requests in order.
+    Merge {
+        /// The attribute of the order; `None` if any order will do.
+        by: Option<String>,
+        /// Whether the largest value comes first.
+        descending: bool,
+    },
+    /// Sorts the result.
+    Sort {
+        /// The attribute.
+        by: String,
+        /// Whether the largest value comes first.
+        descending: bool,
+    },
+    /// Puts the items of a BatchGetItem, which keeps no order, into the order of the keys that were requested.
+    Arrange {
+        /// The entity or index whose items held the keys.
+        by: String,
+    },
+    /// Keeps the first items and drops the rest.
+    Keep(u64),
+    /// Keeps so many items of all lists together, which this request and those before it return.
+    KeepOfAll(u64),
+}
+
+impl fmt::Display for Afterwards {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = |descending: &bool| if *descending { "descending" } else { "ascending" };
+        match self {
+            Afterwards::Drop(tests) => write!(out, "drop the items without {}", tests.join(" and ")),
+            Afterwards::Continue(number) => write!(
+                out,
+                "continue from LastEvaluatedKey until {number} are left: a Limit would count items before any are dropped"
+            ),
+            Afterwards::InTurn { newest_first, wanted } => {
+                let first = if *newest_first { "newest" } else { "oldest" };
+                write!(
+                    out,
+                    "begin with the {first} time bucket and go on with the next until {wanted} are found"
+                )
+            }
+            Afterwards::SendOnce => out.write_str("request each key once: several items can lead to it"),
+            Afterwards::Merge { by: Some(by), descending } => {
+                write!(out, "merge the results by {by}, {}", direction(descending))
+            }
+            Afterwards::Merge { by: None, .. } => out.write_str("put the results together"),
+            Afterwards::Sort { by, descending } => write!(out, "sort by {by}, {}", direction(descending)),
+            Afterwards::Arrange { by } => {
+                write!(out, "arrange the items as their keys in {by}: BatchGetItem keeps no order")
+            }
+            Afterwards::Keep(number) => write!(out, "keep the first {number}"),
+            Afterwards::KeepOfAll(number) => write!(out, "keep {number} of all lists together"),
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Returns the tests that are not sent as a filter: those of a GetItem, and those that name attributes of the key that a Query reads by.
+    pub fn unsent_tests(&self, model: &Model, pattern: &Pattern) -> Vec<String> {
+        if self.operation == Operation::Get {
+            return self.filter.clone();
+        }
+        let names = self.location.key_names(model).iter();
+        let given = names.clone().flat_map(|name| [format!("{name} = :{name}"), range_test(name)]);
+        let parts = pattern.filter.conjuncts().into_iter();
+        let parts =
+            parts.filter(|part| names.clone().any(|name| part.mentions(name))).map(Condition::to_string);
+        given.chain(parts).filter(|test| self.filter.contains(test)).collect()
+    }
+}
+
+impl<'m> Planner<'_, 'm> {
+    /// What the caller, who wants this many items, does with those of one step. `in_turn` is whether time buckets are read one after the other.
+    pub(super) fn afterwards(&self, step: &Step<'m>, wanted: Option<u64>, in_turn: bool) -> Vec<Afterwards> {
+        let mut afterwards = Vec::new();
+        let unsent = step.unsent_tests(self.model, self.pattern);
+        if !unsent.is_empty() {
+            afterwards.push(Afterwards::Drop(unsent));
+        }
+        let is_sifted =
+            step.operation == Operation::Query && !(step.filter.is_empty() && step.extras.is_empty());
+        afterwards.extend(wanted.filter(|_| is_sifted).map(Afterwards::Continue));
+        let newest_first = !step.forward;
+        let in_turn = wanted.filter(|_| in_turn);
+        afterwards.extend(in_turn.map(|wanted| Afterwards::InTurn { newest_first, wanted }));
+        let many =
+            |name: &str| self.pattern.targets.iter().any(|target| target.many && target.entity == name);
+        if step.fan_out > 1 && step.targets.iter().any(|entity| many(&entity.name)) {
+            let order = self.pattern.order.as_ref();
+            let descending = order.is_some_and(|order| order.descending);
+            afterwards.push(Afterwards::Merge { by: order.map(|order| order.by.clone()), descending });
+            afterwards.extend(wanted.map(Afterwards::Keep));
+        }
+        afterwards
+    }
+
+    /// What the caller does with the items of a BatchGetItem that reads what an index lacks.
+    pub(super) fn arranged(&self, step: &Step<'m>) -> Vec<Afterwards> {
+        let by = step.location.name().to_owned();
+        self.pattern.order.iter().map(|_| Afterwards::Arrange { by: by.clone() }).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! The values that a caller of a pattern knows, taken from items that exist.
+
+use crate::audit::recognise;
+use crate::item::{Attributes, Item, attributes};
+use crate::model::condition::Condition;
+use crate::model::{Entity, Model, Pattern};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// One call of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The inputs.
+    pub values: Attributes,
+    /// The lower and the upper bound of the range, both included.
+    pub range: Option<(String, String)>,
+}
+
+/// An item with its entity and the text of its attributes.
+pub struct Known<'m> {
+    pub(super) entity: &'m Entity,
+    pub(super) item: &'m Item,
+    pub(super) texts: Attributes,
+}
+
+impl Known<'_> {
+    /// Returns whether it meets a condition.
+    pub(super) fn meets(&self, condition: &Condition) -> bool {
+        condition.holds_for_known(self.item, &self.texts)
+    }
+}
+
+/// Recognises items: those of no entity are left out.
+pub fn known<'m>(model: &'m Model, items: &'m [Item]) -> Vec<Known<'m>> {
+    let one = |item: &'m Item| {
+        let texts = attributes(item);
+        recognise(model, &texts).map(|entity| Known { entity, item, texts })
+    };
+    items.iter().filter_map(one).collect()
+}
+
+/// Returns up to `count` calls of a pattern that find something among these items, as far as such items exist.
+pub fn calls(pattern: &Pattern, all: &[Known<'_>], count: usize) -> Vec<Call> {
+    let first = pattern.via.first().map(|via| via.entity.as_str());
+    let is_asked = |one: &&Known<'_>| match first {
+        Some(entity) => one.entity.name == entity,
+        None => pattern.targets.iter().any(|target| target.entity == one.entity.name),
+    };
+    let candidates: Vec<&Known<'_>> = all.iter().filter(is_asked).collect();
+    let mut calls: Vec<Call> = Vec::new();
+    let mut taken = BTreeSet::new();
+    // Every n-th item, so that the calls differ.
+    let step = (candidates.len() / count.max(1)).max(1);
+    for one in candidates.iter().step_by(step).chain(&candidates) {
+        if calls.len() >= count {
+            break;
+        }
+        let meets = first.is_some() || one.meets(&pattern.filter);
+        let inputs: Option<Attributes> =
+            pattern.inputs.iter().map(|input| Some((input.clone(), one.texts.get(input)?.clone()))).collect();
+        if let Some(values) = inputs.filter(|_| meets)
+            && taken.insert(values.clone())
+        {
+            let range = range(pattern, all, &values);
+            if pattern.range.is_none() || range.is_some() {
+                calls.push(Call { values, range });
+            }
+        }
+    }
+    calls
+}
+
+/// The declared bounds, or the middle of the values that these inputs find.
+fn range(pattern: &Pattern, all: &[Known<'_>], inputs: &Attributes) -> Option<(String, String)> {
+    let bounds = pattern.range.as_ref()?;
+    if let (Some(from), Some(to)) = (&bounds.from, &bounds.to) {
+        return Some((from.clone(), to.clone()));
+    }
+    let is_read = |entity: &Entity| {
+        let targets = pattern.targets.iter().map(|target| &target.entity);
+        targets.chain(pattern.via.iter().map(|via| &via.entity)).any(|name| *name == entity.name)
+    };
+    let mut values: Vec<&String> = all
+        .iter()
+        .filter(|one| is_read(one.entity))
+        .filter(|one| inputs.iter().all(|(name, value)| one.texts.get(name) == Some(value)))
+        .filter_map(|one| one.texts.get(&bounds.by))
+        .collect();
+    values.sort_by(|left, right| compare(left, right));
+    // An end that is not declared beside one that is stays open.
+    let cut = if bounds.from.is_none() && bounds.to.is_none() { values.len() / 4 } else { 0 };
+    let middle = values.get(cut..values.len() - cut)?;
+    let from = bounds.from.as_ref().or(middle.first().copied())?;
+    let to = bounds.to.as_ref().or(middle.last().copied())?;
+    (compare(from, to) != Ordering::Greater).then(|| (from.clone(), to.clone()))
+}
+
+/// Numbers compare as numbers, everything else as text.
+pub(super) fn compare(left: &str, right: &str) -> Ordering {
+    match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(left), Ok(right)) => left.total_cmp(&right),
+        _ => left.cmp(right),
+    }
+}

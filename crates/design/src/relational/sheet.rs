@@ -1,0 +1,298 @@
+//! Sheets of access patterns: Markdown tables and CSV, with columns in any order and sentences such as "List orders of a user, newest first".
+//!
+//! A sheet becomes a schema, of what its sentences name, and reads of it; keys follow from them as they do from queries.
+
+mod rate;
+pub(super) mod sentence;
+mod table;
+
+use super::draft::{Drafting, Measured};
+use super::entities::Entities;
+use super::naming;
+use super::reads::{self, Read, With};
+use super::schema::{Column, ForeignKey, Schema, Table};
+use crate::draft::{Confidence, Draft};
+use crate::model::value_type::ValueType;
+use sentence::{Sentence, Verb};
+use std::collections::BTreeSet;
+
+/// The most rows of a sheet.
+const MAX_ROWS: usize = 1_000;
+
+/// Drafts a model from a sheet of access patterns.
+///
+/// # Errors
+///
+/// Returns a message if the text has no table with a column of access patterns.
+pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
+    let rows = table::rows(text)?;
+    if rows.len() > MAX_ROWS {
+        return Err(format!("the sheet has more than {MAX_ROWS} rows"));
+    }
+    let nouns: BTreeSet<String> = rows
+        .iter()
+        .filter_map(|row| sentence::noun(&row.pattern))
+        .chain(rows.iter().flat_map(|row| row.entities.clone()))
+        .collect();
+    let mut schema = Schema::default();
+    let (mut understood, mut open) = (Vec::new(), Vec::new());
+    for row in &rows {
+        match Sentence::parse(row, &nouns) {
+            Ok(sentence) => understood.push((row, sentence)),
+            Err(problem) => open.push((row.line, format!("`{}`: {problem}.", row.pattern))),
+        }
+    }
+    understood.iter().for_each(|(_, sentence)| declare(&mut schema, sentence, &nouns));
+    schema.remarks = open;
+    if schema.tables.is_empty() {
+        return Err(
+            "no row of the sheet is understood: write sentences such as `Get user by email`".to_owned()
+        );
+    }
+    let entities = Entities::new(&schema);
+    let mut found = Vec::new();
+    for (row, sentence) in understood.iter().filter(|(_, sentence)| sentence.verb == Verb::Read) {
+        found.push(read(row, sentence, &schema, &entities));
+    }
+    let measured = Measured { seconds: Some(rate::YEAR), ..Measured::default() };
+    let mut drafting = Drafting::new(&entities, reads::merged(found, &entities), measured, table);
+    drafting.draft.about =
+        "Drafted from a sheet of access patterns: correct it, then run `partita model check`.".to_owned();
+    drafting.entities();
+    drafting.patterns();
+    for (row, sentence) in understood.iter().filter(|(_, sentence)| sentence.verb != Verb::Read) {
+        drafting.sheet_write(sentence, row.rate, format!("line {}: {}", row.line, row.pattern));
+    }
+    drafting.remarks();
+    Ok(drafting.draft)
+}
+
+/// Adds what a sentence names to the schema.
+fn declare(schema: &mut Schema, sentence: &Sentence, nouns: &BTreeSet<String>) {
+    let number = table_of(schema, &sentence.noun);
+    let attributes = sentence
+        .inputs
+        .iter()
+        .chain(&sentence.set)
+        .chain(&sentence.range)
+        .chain(sentence.order.iter().map(|(by, _)| by));
+    for attribute in attributes {
+        let owner = attribute
+            .strip_suffix("Id")
+            .map(naming::entity)
+            .filter(|owner| nouns.contains(owner) && *owner != sentence.noun);
+        add_column(&mut schema.tables[number], attribute);
+        if let Some(owner) = owner {
+            let parent = table_of(schema, &owner);
+            refer(schema, number, attribute, parent);
+        }
+    }
+    let table = &mut schema.tables[number];
+    if let [one] = sentence.inputs.as_slice()
+        && sentence.verb == Verb::Read
+        && sentence.single
+        && table.primary_key != [one.clone()]
+        && table.reference(one).is_none()
+    {
+        // "Get user by email" finds one user.
+        table.unique.push(vec![one.clone()]);
+    }
+    if let Some(child) = &sentence.with {
+        let child = table_of(schema, child);
+        let attribute = schema.tables[number].primary_key[0].clone();
+        add_column(&mut schema.tables[child], &attribute);
+        refer(schema, child, &attribute, number);
+    }
+}
+
+/// The number of an entity's table, which is created with its identifier.
+fn table_of(schema: &mut Schema, entity: &str) -> usize {
+    if let Some(number) = schema.tables.iter().position(|table| table.name == entity) {
+        return number;
+    }
+    let id = format!("{}Id", crate::formatting::lower_first(entity));
+    let mut table = Table { name: entity.to_owned(), primary_key: vec![id.clone()], ..Table::default() };
+    add_column(&mut table, &id);
+    schema.tables.push(table);
+    schema.tables.len() - 1
+}
+
+fn add_column(table: &mut Table, name: &str) {
+    if table.column(name).is_none() {
+        table.columns.push(Column { name: name.to_owned(), kind: kind(name), nullable: false });
+    }
+}
+
+fn refer(schema: &mut Schema, child: usize, attribute: &str, parent: usize) {
+    let to = schema.tables[parent].name.clone();
+    if child != parent && schema.tables[child].reference(attribute).is_none() {
+        schema.tables[child].foreign_keys.push(ForeignKey {
+            columns: vec![attribute.to_owned()],
+            table: to,
+            to: Vec::new(),
+        });
+    }
+}
+
+/// The type that an attribute's name suggests.
+fn kind(name: &str) -> ValueType {
+    let lower = name.to_lowercase();
+    let ends = |ends: &[&str]| ends.iter().any(|end| lower.ends_with(end));
+    if ends(&["id"]) {
+        ValueType::Id
+    } else if ends(&["date", "day"]) {
+        ValueType::Date
+    } else if ends(&["time", "timestamp"]) || name.ends_with("At") {
+        ValueType::Timestamp
+    } else if ends(&["price", "amount", "total", "score", "rating", "count", "quantity"]) {
+        ValueType::Decimal
+    } else {
+        ValueType::String
+    }
+}
+
+fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entities<'_>) -> Read {
+    let position = |name: &str| schema.tables.iter().position(|table| table.name == name).unwrap_or_default();
+    let own = position(&sentence.noun);
+    let identity = entities.identity(own);
+    let (table, equals, with) = match &sentence.with {
+        Some(child) => (position(child), identity, With::Parent(own)),
+        None => (own, sentence.inputs.clone(), With::Nothing),
+    };
+    let mut remarks = Vec::new();
+    if row.rate.is_none() && !row.frequency.is_empty() {
+        remarks.push(format!("`{}` is not a rate.", row.frequency));
+    }
+    Read {
+        table,
+        equals,
+        range: sentence.range.clone(),
+        order: sentence.order.clone(),
+        limit: sentence.limit,
+        limited: false,
+        with,
+        count: row.rate.map_or(0, |rate| (rate * rate::YEAR).round() as u64),
+        confidence: Confidence::Likely,
+        origin: format!("line {}: {}", row.line, row.pattern),
+        remarks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHEET: &str = "# Patterns
+
+| # | Access Pattern | Frequency | Notes |
+|---|---|---|---|
+| 1 | Get user by ID | 500/s | |
+| 2 | Get user by email | 36,000 per hour | login |
+| 3 | List orders of a user by date, newest first | High | |
+| 4 | Get order by ID | 100 rps | |
+| 5 | Get user with their orders | 2/s | |
+| 6 | List items of an order | 100/s | |
+| 7 | Get the latest 10 orders for a user | 50/s | |
+| 8 | Find orders by user and status | 1/s | |
+| 9 | Orders in a date range for a user | 1/s | |
+| 10 | Create order | 20/s | |
+| 11 | Frobnicate the widgets | 1/s | |
+";
+
+    #[test]
+    fn the_outer_marks_of_a_table_may_be_left_out() {
+        let sheet = "Pattern | Input | Frequency\n────────┼───────┼──────\nGet user by ID | userId | 500/s\nGet orders of a user | userId | 20/s\n";
+        for sheet in [sheet.to_owned(), sheet.replace("────────┼───────┼──────", "---|---|---")]
+        {
+            let draft = draft(&sheet, "Table").unwrap();
+            let rates: Vec<Option<f64>> = draft.model.patterns.iter().map(|pattern| pattern.rps).collect();
+            assert_eq!(rates, [Some(500.0), Some(20.0)], "{}", draft.text());
+        }
+    }
+
+    #[test]
+    fn a_sheet_in_markdown_becomes_patterns_and_keys() {
+        let draft = draft(SHEET, "Shop").unwrap();
+        let text = draft.text();
+        for expected in [
+            "userByUserId = { in = [\"userId\"], out = \"User\", rps = 500 }",
+            "userByEmail = { in = [\"email\"], out = \"User\", rps = 10 }",
+            "unique = [\"email\"]",
+            "ordersByUserId = { in = [\"userId\"], out = \"Order*\", order = \"date desc\"",
+            "userWithOrders = { in = [\"userId\"], out = [\"User\", \"Order*\"]",
+            "itemsByOrderId = { in = [\"orderId\"], out = \"Item*\", rps = 100 }",
+            "range = \"date\"",
+            "createOrder = { create = \"Order\", rps = 20 }",
+            "key = [\"USER#{userId}\", \"ORDER#{date}#{orderId}\"]",
+            "! Line 15: `Frobnicate the widgets`",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        let model = crate::read(&crate::Source::new("s.toml", text.as_str())).unwrap();
+        let report = crate::check(&model);
+        let errors: Vec<_> =
+            report.findings.iter().filter(|finding| finding.severity == crate::Severity::Error).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{text}");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_out_and_named() {
+        let sheet = "Access pattern;Entity;Parameters;Frequency
+Show a session with its bookings;Session, Booking;;hourly
+Get user with their orders;;;5/s
+Payments of a member by date, newest first, 10 at most;;;
+Count bookings per session;;;
+Update member's phone;;;1/s
+Book a session;Session;;
+Sessions of an instructor between two dates;Session;instructorId, startsAt;
+Instructors working at a gym;Instructor;;
+List no-show bookings;Booking;;
+Get member by ID;;;twice a day
+Get gym by ID;;;
+Get the newest message of a conversation;;;
+Show the top 10 instructors of a gym by rating;;;
+Show a gym with its instructors and sessions;;;
+Search members by name;;;
+Create payment;;;";
+        let text = draft(sheet, "Gym").unwrap().text();
+        for expected in [
+            "sessionWithBookings = { in = [\"sessionId\"], out = [\"Session\", \"Booking*\"], rps = 0.000278 }",
+            "userWithOrders = { in = [\"userId\"], out = [\"User\", \"Order*\"], rps = 5 }",
+            "paymentsByMemberId = { in = [\"memberId\"], out = \"Payment*\", order = \"date desc\", limit = 10 }",
+            "! Line 5: `Count bookings per session`: counts and sums",
+            "updateMemberPhone = { update = \"Member\", set = [\"phone\"], rps = 1 }",
+            "! Line 7: `Book a session`",
+            "sessionsByInstructorId = { in = [\"instructorId\"], out = \"Session*\", range = \"startsAt\" }",
+            "instructorsByGymId = { in = [\"gymId\"], out = \"Instructor*\" }",
+            "! Line 10: `List no-show bookings`: `no-show` is not understood",
+            "createPayment",
+            "memberByMemberId = { in = [\"memberId\"], out = \"Member\", rps = 0.0000231 }",
+            "messagesByConversation = { in = [\"conversation\"], out = \"Message*\", order = \"date desc\", limit = 1 }",
+            "order = \"rating desc\", limit = 10",
+            "! Line 15: `Show a gym with its instructors and sessions`: it reads sessions along too",
+            "! Line 16: `Search members by name`: text is not searched by keys",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        let model = crate::read(&crate::Source::new("s.toml", text.as_str())).unwrap();
+        let errors =
+            crate::check(&model).findings.into_iter().filter(|own| own.severity == crate::Severity::Error);
+        assert_eq!(errors.map(|own| own.message).collect::<Vec<_>>(), [""; 0], "{text}");
+        for invented in ["SessionBooking", "date10", "CountBooking", "MemberPhone]", "bookingsBy"] {
+            assert!(!text.contains(invented), "{invented}\n{text}");
+        }
+        assert_eq!(draft(&sheet.replace(';', "\t"), "Gym").unwrap().text(), text);
+    }
+
+    #[test]
+    fn a_sheet_in_csv_may_name_parameters_and_entities() {
+        let sheet = "Entity,Query,Parameters,RPS\nProduct,all products of a category,categoryId,5\n,get product,productId,100\n";
+        let text = draft(sheet, "Shop").unwrap().text();
+        assert!(
+            text.contains("productsByCategoryId = { in = [\"categoryId\"], out = \"Product*\", rps = 5 }"),
+            "{text}"
+        );
+        assert!(text.contains("productByProductId"), "{text}");
+        assert!(draft("just, words\n1,2", "T").is_err());
+    }
+}

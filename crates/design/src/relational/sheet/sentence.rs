@@ -1,0 +1,407 @@
+//! Sentences of access patterns: "Get user by email", "List orders of a user by date, newest first".
+
+use super::table::{Row, attribute};
+use crate::formatting::lower_first;
+use crate::model;
+use crate::relational::naming;
+use crate::relational::query::answer;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::relational) enum Verb {
+    Read,
+    Create,
+    Update,
+    Delete,
+}
+
+/// What a sentence asks for.
+#[derive(Debug)]
+pub(in crate::relational) struct Sentence {
+    pub verb: Verb,
+    /// The entity.
+    pub noun: String,
+    /// Whether it asks for one item.
+    pub single: bool,
+    pub inputs: Vec<String>,
+    pub order: Option<(String, bool)>,
+    pub range: Option<String>,
+    pub limit: Option<u64>,
+    /// The entity whose items are read along.
+    pub with: Option<String>,
+    /// The attributes that an update changes.
+    pub set: Vec<String>,
+}
+
+const READS: [&str; 13] = [
+    "get", "find", "fetch", "read", "load", "show", "view", "list", "lookup", "retrieve", "query", "look",
+    "display",
+];
+/// Words for what is kept at write time instead of being read.
+const AGGREGATES: [&str; 9] =
+    ["count", "sum", "total", "average", "number", "how", "aggregate", "maximum", "minimum"];
+const CREATES: [&str; 8] = ["create", "add", "insert", "put", "place", "register", "save", "store"];
+const UPDATES: [&str; 5] = ["update", "change", "set", "mark", "edit"];
+const DELETES: [&str; 3] = ["delete", "remove", "cancel"];
+/// Words that say nothing about the pattern.
+const FILLERS: [&str; 24] = [
+    "a",
+    "an",
+    "the",
+    "all",
+    "single",
+    "specific",
+    "given",
+    "particular",
+    "their",
+    "his",
+    "her",
+    "its",
+    "each",
+    "every",
+    "my",
+    "details",
+    "information",
+    "data",
+    "records",
+    "up",
+    "one",
+    "certain",
+    "to",
+    "new",
+];
+const PREPOSITIONS: [&str; 15] = [
+    "by", "of", "for", "in", "from", "with", "between", "within", "since", "sorted", "ordered", "and", "per",
+    "on", "at",
+];
+/// Words that introduce the items that belong to one.
+const POSSESSIVES: [&str; 6] = ["their", "its", "his", "her", "all", "every"];
+const TIMES: [&str; 7] = ["date", "time", "created", "createdat", "timestamp", "day", "recency"];
+
+impl Verb {
+    fn of(word: &str) -> Option<Verb> {
+        let kinds = [
+            (&READS[..], Verb::Read),
+            (&CREATES, Verb::Create),
+            (&UPDATES, Verb::Update),
+            (&DELETES, Verb::Delete),
+        ];
+        kinds.into_iter().find(|(words, _)| words.contains(&word)).map(|(_, verb)| verb)
+    }
+
+    /// The word of a model for it.
+    pub fn model(self) -> model::Verb {
+        match self {
+            Verb::Update => model::Verb::Update,
+            Verb::Delete => model::Verb::Delete,
+            _ => model::Verb::Create,
+        }
+    }
+}
+
+/// The words of a sentence, without those that say nothing. A possessive is a word with `'s`.
+fn words(text: &str) -> Vec<String> {
+    let letters = |character: char| !character.is_alphanumeric() && !"_'-".contains(character);
+    let words = text.split(letters).map(|word| word.trim_start_matches(['\'', '-']).trim_end_matches('-'));
+    let words = words.filter(|word| !word.is_empty() && !FILLERS.contains(&word.to_lowercase().as_str()));
+    words.map(str::to_owned).collect()
+}
+
+/// The verb, and the words behind it; a sentence without one, as in "Orders of a user", reads.
+fn split_verb(words: &[String]) -> (Option<Verb>, &[String]) {
+    match words.first().and_then(|word| Verb::of(&word.to_lowercase())) {
+        Some(verb) => (Some(verb), &words[1..]),
+        None => (None, words),
+    }
+}
+
+/// What a sentence is about: an entity, and the attribute of it that a possessive names.
+struct Object {
+    noun: String,
+    attribute: Option<String>,
+    many: bool,
+    limit: Option<u64>,
+}
+
+impl Object {
+    /// Understands the words up to the first preposition; `nouns` are the entities that the sheet is about.
+    fn parse(words: &[String], nouns: &BTreeSet<String>) -> Result<Object, String> {
+        let limit = words.iter().find_map(|word| word.parse().ok()).filter(|limit| *limit > 0);
+        let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
+        let mut named: Vec<&str> = words.iter().filter(is_named).map(String::as_str).collect();
+        // "Instructors working at a gym": a participle leads to the preposition.
+        if named.len() > 1 && named.last().is_some_and(|word| word.ends_with("ing")) {
+            named.pop();
+        }
+        if let [owner, rest @ ..] = named.as_slice()
+            && let Some(owner) = owner.strip_suffix("'s").or(owner.strip_suffix("s'"))
+            && !rest.is_empty()
+        {
+            let attribute = Some(attribute(&rest.join(" ")));
+            return Ok(Object { noun: naming::entity(owner), attribute, many: false, limit });
+        }
+        let Some(last) = named.last() else { return Err(NOT_UNDERSTOOD.to_owned()) };
+        let noun = naming::entity(&named.join("_"));
+        let known = nouns.contains(&noun);
+        let plain = named
+            .iter()
+            .all(|word| word.chars().all(|character| character.is_alphabetic() || character == '_'));
+        if !known && named.len() > 1 && nouns.contains(&naming::entity(last)) {
+            let extra = named[..named.len() - 1].join(" ");
+            return Err(format!(
+                "`{extra}` is not understood: say which attribute has which value, as in `by status`"
+            ));
+        }
+        if (!known && named.len() > 3) || !plain {
+            return Err(NOT_UNDERSTOOD.to_owned());
+        }
+        Ok(Object { noun, attribute: None, many: last.ends_with('s') && !last.ends_with("ss"), limit })
+    }
+}
+
+const NOT_UNDERSTOOD: &str =
+    "this is not understood; write a sentence such as `List orders of a user, newest first`";
+
+/// The entity that a sentence is certainly about: what it gets, lists or creates, in one word.
+pub(super) fn noun(text: &str) -> Option<String> {
+    let words = words(text.split(',').next().unwrap_or_default());
+    let (verb, rest) = split_verb(&words);
+    let object = object(rest);
+    let counted = words.first().is_some_and(|word| is_aggregate(word));
+    if counted || (verb.is_none() && object.len() == rest.len()) {
+        return None;
+    }
+    let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
+    let named: Vec<&String> = object.iter().filter(is_named).collect();
+    let [only] = named.as_slice() else { return None };
+    let plain = only.chars().all(|character| character.is_alphabetic() || character == '_');
+    plain.then(|| naming::entity(only))
+}
+
+fn is_aggregate(word: &str) -> bool {
+    AGGREGATES.contains(&word.to_lowercase().as_str())
+}
+
+/// The words up to the first preposition.
+fn object(words: &[String]) -> &[String] {
+    let end = words.iter().position(|word| is_preposition(word)).unwrap_or(words.len());
+    &words[..end]
+}
+
+fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.contains(&word.to_lowercase().as_str())
+}
+
+fn is_recent(word: &str) -> bool {
+    ["latest", "newest", "recent", "most", "last", "top", "first", "oldest"]
+        .contains(&word.to_lowercase().as_str())
+}
+
+impl Sentence {
+    /// Understands a row; `nouns` are the entities that the sheet is about.
+    pub fn parse(row: &Row, nouns: &BTreeSet<String>) -> Result<Sentence, String> {
+        let mut clauses = row.pattern.split(',').map(str::trim).filter(|clause| !clause.is_empty());
+        let words = words(clauses.next().unwrap_or_default());
+        let (verb, rest) = split_verb(&words);
+        let counts =
+            words.iter().take(2).any(|word| is_aggregate(word)) && verb.is_none_or(|verb| verb == Verb::Read);
+        if counts {
+            return Err(answer::AGGREGATE.to_owned());
+        }
+        if words.first().is_some_and(|word| word.eq_ignore_ascii_case("search")) {
+            return Err(answer::SEARCH.to_owned());
+        }
+        let found = object(rest);
+        if verb.is_none() && found.len() == rest.len() {
+            return Err(NOT_UNDERSTOOD.to_owned());
+        }
+        let object = Object::parse(found, nouns)?;
+        if object.attribute.is_some() && verb != Some(Verb::Update) {
+            return Err(NOT_UNDERSTOOD.to_owned());
+        }
+        let mut sentence = Sentence {
+            verb: verb.unwrap_or(Verb::Read),
+            noun: object.noun,
+            single: !object.many,
+            inputs: Vec::new(),
+            order: None,
+            range: None,
+            limit: object.limit,
+            with: None,
+            set: object.attribute.into_iter().collect(),
+        };
+        if !row.entities.is_empty() && !row.entities.contains(&sentence.noun) {
+            return Err(format!(
+                "it is about {}, and its entity is {}",
+                sentence.noun,
+                row.entities.join(", ")
+            ));
+        }
+        let along = belonging(&row.pattern);
+        for (preposition, phrase) in phrases(rest) {
+            sentence.phrase(&preposition, &phrase, nouns, along)?;
+        }
+        if words.iter().any(|word| is_descending(word)) {
+            sentence.newest_first();
+            // "The newest message of a conversation" is the first of a list.
+            if sentence.single && !sentence.inputs.is_empty() {
+                (sentence.single, sentence.limit) = (false, Some(1));
+            }
+        }
+        if found.iter().any(|word| word.eq_ignore_ascii_case("top")) {
+            sentence.highest_first()?;
+        }
+        for clause in clauses {
+            sentence.clause(clause, nouns)?;
+        }
+        sentence.take_parameters(row)?;
+        if sentence.verb == Verb::Read
+            && sentence.inputs.is_empty()
+            && sentence.single
+            && sentence.with.is_none()
+        {
+            sentence.inputs.push(format!("{}Id", lower_first(&sentence.noun)));
+        }
+        Ok(sentence)
+    }
+
+    /// "Top 10 products by sales": the last phrase is the order.
+    fn highest_first(&mut self) -> Result<(), String> {
+        let by = self.inputs.pop().ok_or("say by what they are ordered, as in `top 10 products by sales`")?;
+        self.order = Some((by, true));
+        Ok(())
+    }
+
+    fn newest_first(&mut self) {
+        let by = self.order.take().map_or_else(|| "date".to_owned(), |(by, _)| by);
+        self.order = Some((by, true));
+    }
+
+    /// What follows a comma: an order, a limit, or one more phrase.
+    fn clause(&mut self, clause: &str, nouns: &BTreeSet<String>) -> Result<(), String> {
+        let words = words(clause);
+        let says = |word: &str| words.iter().any(|own| own.eq_ignore_ascii_case(word));
+        let number = words.iter().find_map(|word| word.parse().ok()).filter(|number| *number > 0);
+        if let (Some(number), true) =
+            (number, ["most", "max", "maximum", "limit", "first", "only"].iter().any(|word| says(word)))
+        {
+            self.limit = Some(number);
+        } else if words.iter().any(|word| is_descending(word)) || (says("most") && says("first")) {
+            self.newest_first();
+        } else if says("oldest") {
+            let by = self.order.take().map_or_else(|| "date".to_owned(), |(by, _)| by);
+            self.order = Some((by, false));
+        } else if words.first().is_some_and(|word| is_preposition(word)) {
+            for (preposition, phrase) in phrases(&words) {
+                self.phrase(&preposition, &phrase, nouns, belonging(clause))?;
+            }
+        } else {
+            return Err(format!("`{clause}` is not understood"));
+        }
+        Ok(())
+    }
+
+    /// The parameters of the row take the place of those of the sentence; of a range, the time among them bounds it.
+    fn take_parameters(&mut self, row: &Row) -> Result<(), String> {
+        if row.parameters.is_empty() {
+            return Ok(());
+        }
+        self.inputs = row.parameters.clone();
+        if self.range.is_none() {
+            return Ok(());
+        }
+        let times: Vec<String> =
+            self.inputs.iter().filter(|name| super::kind(name).is_time()).cloned().collect();
+        match times.as_slice() {
+            [] => {}
+            [one] => self.range = Some(one.clone()),
+            several => {
+                return Err(format!("{} bound it: which attribute is between them", several.join(" and ")));
+            }
+        }
+        self.inputs.retain(|name| !times.contains(name));
+        Ok(())
+    }
+
+    fn phrase(
+        &mut self,
+        preposition: &str,
+        phrase: &[String],
+        nouns: &BTreeSet<String>,
+        along: bool,
+    ) -> Result<(), String> {
+        let lower: Vec<String> = phrase.iter().map(|word| word.to_lowercase()).collect();
+        let mentions = |words: &[&str]| lower.iter().any(|word| words.contains(&word.as_str()));
+        let named: Vec<&str> = phrase.iter().filter(|word| !is_recent(word)).map(String::as_str).collect();
+        let Some(last) = named.last() else { return Ok(()) };
+        let time = lower.iter().any(|word| TIMES.contains(&word.trim_end_matches('s')));
+        let entity = naming::entity(&named.join("_"));
+        if preposition == "and" && self.with.is_some() {
+            return Err(format!("it reads {} along too: write a row for each kind of item", named.join(" ")));
+        }
+        if preposition == "between"
+            || mentions(&["range", "hour", "hours", "week", "month", "period"])
+            || preposition == "since"
+        {
+            self.range = Some("date".to_owned());
+        } else if preposition == "sorted" || preposition == "ordered" {
+            self.order = Some((attribute(last), false));
+        } else if preposition == "with" && last.ends_with('s') {
+            if !along && !nouns.contains(&entity) {
+                return Err(NOT_UNDERSTOOD.to_owned());
+            }
+            self.with = Some(entity);
+        } else if preposition == "by" && time && !self.inputs.is_empty() {
+            self.order = Some((attribute(&named.join(" ")), false));
+        } else if named.len() > 3 || named.iter().any(|word| word.contains(|own: char| own.is_ascii_digit()))
+        {
+            return Err(format!("`{}` is not understood", named.join(" ")));
+        } else {
+            let input = self.input(&named, nouns);
+            if !self.inputs.contains(&input) {
+                self.inputs.push(input);
+            }
+        }
+        Ok(())
+    }
+
+    /// The attribute that a phrase names: `ID` is the entity's own, `user` is the user's, `email` is an attribute.
+    fn input(&self, words: &[&str], nouns: &BTreeSet<String>) -> String {
+        let joined = words.join(" ");
+        let entity = naming::entity(&joined.replace(' ', "_"));
+        if joined.eq_ignore_ascii_case("id") {
+            format!("{}Id", lower_first(&self.noun))
+        } else if nouns.contains(&entity) {
+            format!("{}Id", lower_first(&entity))
+        } else {
+            attribute(&joined)
+        }
+    }
+}
+
+/// Returns whether a sentence names items that belong to one: "with their orders".
+fn belonging(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.windows(2).any(|pair| pair[0] == "with" && POSSESSIVES.contains(&pair[1]))
+}
+
+fn is_descending(word: &str) -> bool {
+    ["latest", "newest", "recent"].contains(&word.to_lowercase().as_str())
+}
+
+/// Each preposition with the words that follow it; those of "sorted by" are one.
+fn phrases(words: &[String]) -> Vec<(String, Vec<String>)> {
+    let mut phrases: Vec<(String, Vec<String>)> = Vec::new();
+    for word in &words[object(words).len()..] {
+        let lower = word.to_lowercase();
+        match phrases.last_mut() {
+            Some((preposition, phrase))
+                if lower == "by" && phrase.is_empty() && preposition.ends_with("ed") => {}
+            _ if is_preposition(&lower) => phrases.push((lower, Vec::new())),
+            Some((_, phrase)) => phrase.push(word.clone()),
+            None => {}
+        }
+    }
+    phrases
+}

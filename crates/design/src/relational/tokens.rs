@@ -1,0 +1,292 @@
+//! The tokens of SQL, in the dialects of PostgreSQL, MySQL and SQLite.
+
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A keyword or a name without quotes.
+    Word,
+    /// A name in quotes: `"order"`, `` `order` `` or `[order]`.
+    Quoted,
+    /// A text in single quotes or dollar quotes.
+    Text,
+    /// A number.
+    Number,
+    /// The place of a value: `?`, `$1`, `:name`, `%s`, `@name`.
+    Parameter,
+    /// An operator or a mark.
+    Symbol,
+}
+
+/// A token, the line it is in, counted from 1, and where the text has it.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub text: String,
+    pub line: usize,
+    pub span: Range<usize>,
+}
+
+impl Token {
+    /// Returns whether it is this keyword, in any case.
+    pub fn is(&self, word: &str) -> bool {
+        matches!(self.kind, Kind::Word | Kind::Symbol) && self.text.eq_ignore_ascii_case(word)
+    }
+
+    /// The name that it is, if it is one.
+    pub fn name(&self) -> Option<&str> {
+        matches!(self.kind, Kind::Word | Kind::Quoted).then_some(self.text.as_str())
+    }
+}
+
+/// Who writes a text of SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// A backslash in a text escapes the next character.
+    MySql,
+    /// PostgreSQL, SQLite: a backslash is a character as any other.
+    Standard,
+}
+
+impl Dialect {
+    /// The dialect of a text: only MySQL writes names in backticks.
+    pub fn of(sql: &str) -> Dialect {
+        let mut lexer = Lexer { sql, rest: sql, line: 1, dialect: Dialect::Standard };
+        loop {
+            lexer.skip_blanks();
+            if lexer.rest.starts_with('`') {
+                return Dialect::MySql;
+            }
+            if lexer.next().is_none() {
+                return Dialect::Standard;
+            }
+        }
+    }
+}
+
+/// Splits SQL into statements: the tokens between semicolons. Comments, the data of `COPY … FROM stdin` and psql's own commands are left out.
+pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
+    let mut lexer = Lexer { sql, rest: sql, line: 1, dialect };
+    let (mut statements, mut current) = (Vec::new(), Vec::new());
+    while let Some(token) = lexer.next() {
+        if !token.is(";") {
+            current.push(token);
+            continue;
+        }
+        if is_copy(&current) {
+            lexer.skip_copied_rows();
+        }
+        statements.push(std::mem::take(&mut current));
+    }
+    statements.push(current);
+    statements.retain(|statement| !statement.is_empty());
+    statements
+}
+
+/// A statement in one line, without comments and with `?` for its values.
+pub(super) fn without_values(sql: &str, statement: &[Token]) -> String {
+    let (mut text, mut end) = (String::new(), 0);
+    for token in statement {
+        if token.span.start > end && !text.is_empty() {
+            text.push(' ');
+        }
+        match token.kind {
+            Kind::Text | Kind::Number => text.push('?'),
+            _ => text.push_str(&sql[token.span.clone()]),
+        }
+        end = token.span.end;
+    }
+    text
+}
+
+fn is_copy(statement: &[Token]) -> bool {
+    let ends = |token: &Token| token.is("stdin");
+    statement.first().is_some_and(|first| first.is("COPY")) && statement.iter().any(ends)
+}
+
+struct Lexer<'a> {
+    sql: &'a str,
+    rest: &'a str,
+    line: usize,
+    dialect: Dialect,
+}
+
+impl Lexer<'_> {
+    fn next(&mut self) -> Option<Token> {
+        self.skip_blanks();
+        let line = self.line;
+        let first = self.rest.chars().next()?;
+        let (kind, text, length) = self.token(first);
+        let start = self.sql.len() - self.rest.len();
+        self.advance(length);
+        Some(Token { kind, text, line, span: start..start + length })
+    }
+
+    fn advance(&mut self, length: usize) {
+        let (passed, rest) = self.rest.split_at(length);
+        self.line += passed.matches('\n').count();
+        self.rest = rest;
+    }
+
+    /// Skips white space, comments and lines of psql's own.
+    fn skip_blanks(&mut self) {
+        loop {
+            let blank = self.rest.len() - self.rest.trim_start().len();
+            self.advance(blank);
+            let own_comment = self.rest.starts_with("# ") || self.rest.starts_with("#\n");
+            if self.rest.starts_with("--") || self.rest.starts_with('\\') || own_comment {
+                self.advance(self.rest.find('\n').unwrap_or(self.rest.len()));
+            } else if let Some(inside) = self.rest.strip_prefix("/*") {
+                self.advance(inside.find("*/").map_or(self.rest.len(), |end| end + 4));
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn skip_copied_rows(&mut self) {
+        let end = self.rest.find("\n\\.").map_or(self.rest.len(), |end| end + 3);
+        self.advance(end);
+    }
+
+    /// The token at the start of the rest, and its length in bytes.
+    fn token(&self, first: char) -> (Kind, String, usize) {
+        let rest = self.rest;
+        match first {
+            '\'' => self.text(0, self.dialect == Dialect::MySql),
+            'e' | 'E' if rest[1..].starts_with('\'') => self.text(1, true),
+            'n' | 'N' | 'x' | 'X' | 'b' | 'B' if rest[1..].starts_with('\'') => self.text(1, false),
+            '"' | '`' => self.quoted(first),
+            '[' if is_bracketed_name(rest) => self.quoted(']'),
+            '$' => self.dollar(),
+            '?' => (Kind::Parameter, "?".to_owned(), 1),
+            '%' if rest.starts_with("%s") => (Kind::Parameter, "?".to_owned(), 2),
+            ':' if !rest.starts_with("::") && rest[1..].starts_with(is_name_start) => self.parameter(),
+            '@' if rest[1..].starts_with(is_name_start) => self.parameter(),
+            _ if is_name_start(first) => self.run(Kind::Word, is_name_part),
+            _ if first.is_ascii_digit() => {
+                self.run(Kind::Number, |character| character.is_ascii_alphanumeric() || character == '.')
+            }
+            _ => self.symbol(first),
+        }
+    }
+
+    fn run(&self, kind: Kind, belongs: impl Fn(char) -> bool) -> (Kind, String, usize) {
+        let end = self.rest.find(|character| !belongs(character)).unwrap_or(self.rest.len());
+        (kind, self.rest[..end].to_owned(), end)
+    }
+
+    fn parameter(&self) -> (Kind, String, usize) {
+        let end =
+            self.rest[1..].find(|character| !is_name_part(character)).map_or(self.rest.len(), |end| end + 1);
+        (Kind::Parameter, "?".to_owned(), end)
+    }
+
+    /// A text in single quotes that starts at `from`.
+    fn text(&self, from: usize, backslash: bool) -> (Kind, String, usize) {
+        let (text, end) = self.up_to(from + 1, '\'', backslash);
+        (Kind::Text, text, end)
+    }
+
+    /// A name in quotes.
+    fn quoted(&self, close: char) -> (Kind, String, usize) {
+        let (name, end) = self.up_to(1, close, false);
+        (Kind::Quoted, name, end)
+    }
+
+    /// What stands between `from` and the closing quote, and the end of that; a quote inside is doubled, or follows a backslash.
+    fn up_to(&self, from: usize, close: char, backslash: bool) -> (String, usize) {
+        let mut text = String::new();
+        let mut characters = self.rest[from..].char_indices().peekable();
+        while let Some((at, character)) = characters.next() {
+            if character == '\\' && backslash {
+                text.extend(characters.next().map(|(_, next)| next));
+            } else if character != close {
+                text.push(character);
+            } else if characters.next_if(|(_, next)| *next == close).is_some() {
+                text.push(close);
+            } else {
+                return (text, from + at + close.len_utf8());
+            }
+        }
+        (text, self.rest.len())
+    }
+
+    /// `$1`, or a text in dollar quotes: `$$ … $$`, `$body$ … $body$`.
+    fn dollar(&self) -> (Kind, String, usize) {
+        let tag =
+            self.rest[1..].find(|character| !is_name_part(character)).unwrap_or(self.rest.len() - 1) + 1;
+        if !self.rest[tag..].starts_with('$') {
+            return (Kind::Parameter, "?".to_owned(), tag);
+        }
+        let mark = &self.rest[..=tag];
+        let inside = &self.rest[mark.len()..];
+        match inside.find(mark) {
+            Some(end) => (Kind::Text, inside[..end].to_owned(), 2 * mark.len() + end),
+            None => (Kind::Text, inside.to_owned(), self.rest.len()),
+        }
+    }
+
+    fn symbol(&self, first: char) -> (Kind, String, usize) {
+        let long = ["<>", "!=", "<=", ">=", "::", "||", "@@", "->>", "->", "~*", "!~"];
+        let text = long.iter().find(|symbol| self.rest.starts_with(**symbol));
+        let text = text.map_or_else(|| first.to_string(), |symbol| (*symbol).to_owned());
+        let length = text.len();
+        (Kind::Symbol, text, length)
+    }
+}
+
+/// `[order items]` is a name, `[1]` and `[]` are parts of array types and expressions.
+fn is_bracketed_name(rest: &str) -> bool {
+    let inside = rest[1..].chars().take(128).take_while(|character| !['\'', ',', '('].contains(character));
+    rest[1..].starts_with(is_name_start) && inside.into_iter().any(|character| character == ']')
+}
+
+fn is_name_start(character: char) -> bool {
+    character.is_alphabetic() || character == '_'
+}
+
+fn is_name_part(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(sql: &str) -> Vec<Vec<String>> {
+        let texts = |statement: Vec<Token>| statement.into_iter().map(|token| token.text).collect();
+        statements(sql, Dialect::of(sql)).into_iter().map(texts).collect()
+    }
+
+    #[test]
+    fn statements_end_at_semicolons_outside_of_quotes() {
+        let found = texts("SELECT 'a;''b' -- c;\n FROM \"t;\" /* ; */ WHERE x >= $1; $f$ ; $f$;");
+        assert_eq!(found, [vec!["SELECT", "a;'b", "FROM", "t;", "WHERE", "x", ">=", "?"], vec![" ; "]]);
+    }
+
+    #[test]
+    fn copied_rows_and_commands_of_psql_are_left_out() {
+        let found = texts("\\connect shop\nCOPY t (a) FROM stdin;\n1;'\n\\.\nSELECT 1");
+        assert_eq!(found, [vec!["COPY", "t", "(", "a", ")", "FROM", "stdin"], vec!["SELECT", "1"]]);
+    }
+
+    #[test]
+    fn a_backslash_escapes_only_in_mysql() {
+        assert_eq!(texts(r"'C:\' x"), [vec!["C:\\", "x"]]);
+        assert_eq!(texts(r"`t` 'it\'s' x"), [vec!["t", "it's", "x"]]);
+        assert_eq!(texts("-- a `name`\n'C:\\' x"), [vec!["C:\\", "x"]]);
+    }
+
+    #[test]
+    fn a_doubled_quote_belongs_to_the_name() {
+        assert_eq!(texts(r#""a""b" `x``y` [c]]d] e"#), [vec!["a\"b", "x`y", "c]d", "e"]]);
+    }
+
+    #[test]
+    fn a_token_knows_its_line() {
+        let found = statements("a\n'\n'\nb", Dialect::Standard);
+        assert_eq!(found[0].iter().map(|token| token.line).collect::<Vec<_>>(), [1, 2, 4]);
+    }
+}

@@ -1,0 +1,133 @@
+//! Requests ready to paste: as commands of the AWS CLI, as Python (boto3), as JavaScript (SDK version 3), or as JSON.
+
+use crate::exchange::request_json::request_json;
+use crate::exchange::write_requests::{Request, write_requests};
+use crate::generate::Generator;
+use crate::keys::keyspace::Keyspace;
+use crate::model::Model;
+use crate::plan::{Operation, plan};
+use serde_json::{Value, json};
+
+/// The language of printed requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Commands of the AWS CLI.
+    Cli,
+    /// Python, with boto3.
+    Python,
+    /// JavaScript, with version 3 of the SDK.
+    JavaScript,
+    /// JSON.
+    Json,
+}
+
+/// The requests of a pattern or a write, each with what the caller does afterwards.
+type Named<'m> = (&'m str, Vec<(Request, Vec<String>)>);
+
+/// Prints the requests of all patterns and writes, or of those named `only`.
+pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let (keys, examples) = (Keyspace::new(model), Generator::of_examples(model));
+    let mut all: Vec<Named<'_>> = Vec::new();
+    for pattern in model.patterns.iter().filter(|pattern| wanted(&pattern.name)) {
+        let Ok(plan) = plan(&keys, pattern) else { continue };
+        let request = |step: &crate::plan::Step<'_>| {
+            let operation = match step.operation {
+                Operation::Get => "GetItem",
+                Operation::Query => "Query",
+                Operation::BatchGet => "BatchGetItem",
+            };
+            let afterwards = step.afterwards.iter().map(ToString::to_string).collect();
+            (Request { operation, input: request_json(&examples, pattern, step) }, afterwards)
+        };
+        all.push((&pattern.name, plan.steps.iter().map(request).collect()));
+    }
+    for write in model.writes.iter().filter(|write| wanted(&write.name)) {
+        let requests = write_requests(&examples, write).into_iter();
+        all.push((&write.name, requests.map(|request| (request, Vec::new())).collect()));
+    }
+    match language {
+        Language::Json => json_document(&all),
+        Language::Cli => joined(&all, "", "#", cli),
+        Language::Python => {
+            joined(&all, "import boto3\n\nclient = boto3.client(\"dynamodb\")\n\n", "#", python)
+        }
+        Language::JavaScript => joined(&all, &imports(&all), "//", javascript),
+    }
+}
+
+fn json_document(all: &[Named<'_>]) -> String {
+    let one = |(request, _): &(Request, Vec<String>)| json!({ "operation": request.operation, "input": request.input });
+    let list: Vec<Value> = all
+        .iter()
+        .map(|(name, requests)| json!({ "name": name, "requests": requests.iter().map(one).collect::<Vec<_>>() }))
+        .collect();
+    format!("{:#}\n", Value::from(list))
+}
+
+fn joined(all: &[Named<'_>], start: &str, comment: &str, print: fn(&Request) -> String) -> String {
+    let mut text = start.to_owned();
+    for (name, requests) in all {
+        text.push_str(&format!("{comment} {name}\n"));
+        for (request, afterwards) in requests {
+            text.push_str(&print(request));
+            afterwards.iter().for_each(|work| text.push_str(&format!("{comment} then {work}\n")));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `PutItem` with a separator between its words, in lower case.
+fn words(operation: &str, separator: char) -> String {
+    let mut text = String::new();
+    for character in operation.chars() {
+        if character.is_uppercase() && !text.is_empty() {
+            text.push(separator);
+        }
+        text.extend(character.to_lowercase());
+    }
+    text
+}
+
+fn cli(request: &Request) -> String {
+    let input = request.input.to_string().replace('\'', "'\\''");
+    // The command would go on with further pages, whatever the limit.
+    let once = if request.input.get("Limit").is_some() { " --no-paginate" } else { "" };
+    format!("aws dynamodb {}{once} --cli-input-json '{input}'\n", words(request.operation, '-'))
+}
+
+fn python(request: &Request) -> String {
+    format!("client.{}(**{})\n", words(request.operation, '_'), python_value(&request.input))
+}
+
+/// A JSON value as a Python literal.
+fn python_value(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(flag) => if *flag { "True" } else { "False" }.to_owned(),
+        Value::Array(values) => {
+            format!("[{}]", values.iter().map(python_value).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(members) => {
+            let member =
+                |(name, value): (&String, &Value)| format!("{}: {}", json!(name), python_value(value));
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+        Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+fn imports(all: &[Named<'_>]) -> String {
+    let operations: std::collections::BTreeSet<&str> =
+        all.iter().flat_map(|(_, requests)| requests).map(|(request, _)| request.operation).collect();
+    let commands: Vec<String> = operations.iter().map(|operation| format!(", {operation}Command")).collect();
+    format!(
+        "import {{ DynamoDBClient{} }} from \"@aws-sdk/client-dynamodb\";\n\nconst client = new DynamoDBClient({{}});\n\n",
+        commands.concat()
+    )
+}
+
+fn javascript(request: &Request) -> String {
+    format!("await client.send(new {}Command({}));\n", request.operation, request.input)
+}

@@ -1,0 +1,420 @@
+//! Conditions in models: which indexes they open, what stays a filter, and where mistakes are reported.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::Severity::{Error, Warning};
+use partita_design::keys::keyspace::Keyspace;
+use partita_design::plan::plan;
+use partita_design::report::explain;
+use partita_design::{Source, check, read};
+use support::{codes, findings, has, with_table};
+
+/// A model of orders with one sparse index and one pattern.
+fn orders(entry: &str, pattern: &str) -> String {
+    with_table(&format!(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Order]
+attributes = {{ orderId = "ulid", status = "NEW|PAID|SENT|DONE", createdAt = "timestamp", total = "int", gift = "bool?" }}
+key = ["ORDER#{{orderId}}", "ORDER"]
+index.GSI1 = {{ {entry} }}
+[pattern]
+order = {{ in = ["orderId"], out = "Order", rps = 1 }}
+some = {{ {pattern}, out = "Order*", rps = 1 }}
+"#
+    ))
+}
+
+const BY_STATUS: &str = r#"key = ["STATUS#{status}", "{createdAt}#{orderId}"]"#;
+
+#[test]
+fn alternatives_enter_the_index_and_serve_the_pattern() {
+    let either = "status == 'NEW' or status == 'PAID'";
+    let text = orders(&format!("{BY_STATUS}, when = \"{either}\""), &format!("where = \"{either}\""));
+    assert_eq!(codes(&text, "pattern.some"), [""; 0]);
+    let model = support::model(&text);
+    let entry = model.entities[0].index_key("GSI1").unwrap();
+    for (status, inside) in [("NEW", true), ("PAID", true), ("SENT", false)] {
+        let item = [("status".to_owned(), status.to_owned())].into();
+        assert_eq!(entry.when.holds(&item), inside, "{status}");
+    }
+}
+
+#[test]
+fn numbers_are_asked_for_as_keys_write_them() {
+    let by_total = r#"key = ["TOTAL#{total}", "{createdAt}#{orderId}"]"#;
+    for condition in [
+        "total == 5.0",
+        "total == 05",
+        "total == '+5'",
+        "total in (5, 5.0, 50e-1)",
+        "total == 5 and total in (5.0, 6)",
+    ] {
+        let model = support::model(&orders(by_total, &format!("where = \"{condition}\"")));
+        let keys = Keyspace::new(&model);
+        let planned = plan(&keys, &model.patterns[1]).unwrap();
+        let step = &planned.steps[0];
+        assert_eq!((step.partition.to_string().as_str(), planned.requests()), ("TOTAL#5", 1), "{condition}");
+        assert!(step.filter.is_empty(), "{condition}");
+    }
+}
+
+/// The filter of a pattern with this input, whose type is this, in an index with this partition key.
+fn filter_of_input(input: &str, kind: &str, partition: &str) -> Vec<String> {
+    let entry = format!("key = [\"{partition}\", \"{{orderId}}\"]");
+    let text = orders(&entry, &format!("in = [\"{input}\"]"))
+        .replace("gift = \"bool?\"", &format!("{input} = {kind}"));
+    let model = support::model(&text);
+    plan(&Keyspace::new(&model), &model.patterns[1]).unwrap().steps[0].filter.clone()
+}
+
+#[test]
+fn an_input_that_the_key_holds_only_in_part_is_filtered() {
+    for (input, kind, partition, is_filtered) in [
+        ("at", "\"timestamp\"", "MONTH#{at:month}", true),
+        ("at", "\"timestamp\"", "AT#{at:month}#{at}", false),
+        ("day", "\"date\"", "MONTH#{day:month}", true),
+        ("day", "\"date\"", "DAY#{day:day}", false),
+        ("tag", "\"string\"", "TAG#{tag:lower}", true),
+        ("tag", "\"string\"", "TAG#{tag:escaped}", false),
+        ("tag", "\"id\"", "TAG#{tag}", false),
+        ("tag", "\"NEW|OLD\"", "TAG#{tag:lower}", false),
+        ("tag", "\"New|NEW\"", "TAG#{tag:lower}", true),
+        ("tag", "\"uuid\"", "TAG#{tag:lower}", false),
+    ] {
+        let wanted = if is_filtered { vec![format!("{input} = :{input}")] } else { Vec::new() };
+        assert_eq!(filter_of_input(input, kind, partition), wanted, "{partition} {kind}");
+    }
+}
+
+#[test]
+fn a_test_of_the_key_that_is_read_by_is_left_to_the_caller() {
+    let text = "format = 1\n[table]\nname = \"T\"\nkeys = [\"dev\", \"seq\"]\n\
+        [entity.S]\nattributes = { dev = \"id\", seq = \"int\", v = \"int\" }\nidentity = [\"dev\", \"seq\"]\nkey = [\"{dev}\", \"{seq}\"]\n\
+        [pattern]\nothers = { in = [\"dev\"], where = \"seq != 5 and v > 3\", out = \"S*\", rps = 1 }\n\
+        either = { in = [\"dev\"], where = \"seq == 5 or v == 7\", out = \"S*\", rps = 1 }\n";
+    let explained = explain::text(&support::model(text), None);
+    assert!(explained.contains("filter  v > 3 (after") && !explained.contains("filter  seq"), "{explained}");
+    assert!(explained.contains("then    drop the items without seq != 5\n"), "{explained}");
+    assert!(explained.contains("then    drop the items without seq == 5 or v == 7\n"), "{explained}");
+}
+
+#[test]
+fn a_value_that_no_key_holds_is_an_error() {
+    let by_total = "key = [\"TOTAL#{total:03}\", \"{createdAt}#{orderId}\"]";
+    for (condition, is_wrong) in [
+        ("total == 999", false),
+        ("total == 1000", true),
+        ("total in (5, -5)", true),
+        ("total > 1000", false),
+        ("total == 20.5", true),
+    ] {
+        let text = orders(by_total, &format!("where = \"{condition}\""));
+        assert_eq!(has(&text, "P122", Error), is_wrong, "{condition}");
+    }
+}
+
+#[test]
+fn null_is_a_value_of_its_own() {
+    let entry = "key = [\"GIFT\", \"{orderId}\"], when = \"gift == true\"";
+    let pattern = "where = \"exists(gift) and gift != false\"";
+    assert!(has(&orders(entry, pattern), "P121", Error), "a null exists, differs from false and is not true");
+    let required = orders(entry, pattern).replace("gift = \"bool?\"", "gift = \"bool\"");
+    assert_eq!(codes(&required, "pattern.some"), [""; 0]);
+    // Requests by value leave no null out.
+    let by_gift = "key = [\"GIFT#{gift}\", \"{orderId}\"]";
+    assert!(!codes(&orders(by_gift, pattern), "pattern.some").is_empty());
+    assert_eq!(codes(&orders(by_gift, "where = \"gift in (true, false)\""), "pattern.some"), [""; 0]);
+}
+
+#[test]
+fn only_the_known_start_of_a_key_answers_for_its_values() {
+    // The sort key holds the whole time, but behind an identifier that nobody knows.
+    let text =
+        orders("key = [\"MONTH#{createdAt:month}\", \"{orderId}#{createdAt}\"]", "in = [\"createdAt\"]");
+    let model = support::model(&text);
+    let planned = plan(&Keyspace::new(&model), &model.patterns[1]).unwrap();
+    assert_eq!(planned.steps[0].filter, ["createdAt = :createdAt"]);
+    assert!(has(&text, "P113", Warning), "a month is read for one moment");
+}
+
+#[test]
+fn a_filter_that_tells_case_apart_is_no_waste() {
+    let text = orders("key = [\"NOTE#{note:lower}\", \"{orderId}\"]", "in = [\"note\"]")
+        .replace("gift = \"bool?\"", "note = \"string\"");
+    assert!(!codes(&text, "pattern.some").contains(&"P113"));
+}
+
+#[test]
+fn one_request_is_planned_for_each_value() {
+    for (condition, requests) in [
+        ("status in ('NEW', 'PAID')", 2),
+        ("status == 'NEW'", 1),
+        ("status != 'DONE'", 3),
+        ("status in ('NEW', 'PAID') and not status == 'PAID'", 1),
+        ("(status == 'NEW' or status == 'SENT') and exists(status)", 2),
+    ] {
+        let text = orders(BY_STATUS, &format!("where = \"{condition}\", order = \"createdAt asc\""));
+        let model = support::model(&text);
+        let keys = Keyspace::new(&model);
+        let planned = plan(&keys, &model.patterns[1]).unwrap();
+        assert_eq!((planned.requests(), planned.steps[0].filter.len()), (requests, 0), "{condition}");
+        if requests > 1 {
+            assert!(
+                partita_design::report::explain::text(&model, Some("some")).contains("times: status = NEW, ")
+            );
+            let sent = partita_design::report::explain::json(&model, Some("some"));
+            let sent = sent.pointer("/patterns/0/steps/0/request").unwrap().to_string();
+            assert!(sent.contains("STATUS#NEW"), "{sent}");
+        }
+    }
+}
+
+#[test]
+fn a_sparse_index_serves_only_what_implies_its_condition() {
+    let entry = |when: &str| format!("{BY_STATUS}, when = \"{when}\"");
+    for (when, condition, served) in [
+        ("status in ('NEW', 'PAID')", "status == 'NEW'", true),
+        ("status != 'DONE'", "status in ('NEW', 'SENT')", true),
+        ("status == 'NEW' and total > 99", "status == 'NEW' and total >= 100", true),
+        ("status == 'NEW' and total > 100", "status == 'NEW' and total >= 100", false),
+        ("status in ('NEW', 'PAID')", "status in ('NEW', 'SENT')", false),
+        ("exists(gift)", "status == 'NEW'", false),
+        ("missing(gift)", "status == 'NEW' and not exists(gift)", true),
+    ] {
+        let text = orders(&entry(when), &format!("where = \"{condition}\""));
+        assert_eq!(has(&text, "P121", Error), !served, "{when}: {condition}");
+    }
+}
+
+#[test]
+fn what_the_key_does_not_ensure_is_a_filter() {
+    let text = orders(BY_STATUS, "where = \"status in ('NEW', 'PAID') and total > 10\"");
+    let model = support::model(&text);
+    let keys = Keyspace::new(&model);
+    assert_eq!(plan(&keys, &model.patterns[1]).unwrap().steps[0].filter, ["total > 10"]);
+    // The values are not those of each other: an attribute that the key only mentions is tested after the read.
+    let text = orders(BY_STATUS, "where = \"status == 'NEW' and gift == true or status == 'PAID'\"");
+    let model = support::model(&text);
+    let keys = Keyspace::new(&model);
+    let step = &plan(&keys, &model.patterns[1]).unwrap().steps[0];
+    assert_eq!((step.fan_out, step.filter.len()), (2, 1));
+}
+
+/// The code, line and column of the first finding.
+fn first(text: &str) -> (&'static str, String) {
+    let source = Source::new("t.toml", text);
+    let findings = match read(&source) {
+        Ok(model) => check(&model).findings,
+        Err(findings) => findings,
+    };
+    let found = findings.iter().find(|finding| finding.severity == Error).unwrap();
+    (found.code, source.text[found.span.clone()].to_owned())
+}
+
+#[test]
+fn mistakes_are_reported_at_their_place() {
+    for (condition, code, at) in [
+        ("status == 'NEW' oder status == 'PAID'", "P005", "oder"),
+        ("status == 'NEW' and statsu == 'PAID'", "P003", "statsu"),
+        ("status == 'NEW' and status == 'PAYED'", "P122", "== 'PAYED'"),
+        ("total > 'much'", "P122", "> 'much'"),
+        ("gift > true", "P122", "> true"),
+        ("begins_with(total, '1')", "P122", ", '1'"),
+        ("status == 'NEW' and status == 'PAID'", "P120", "status"),
+        ("total < 5 and total > 4", "P120", "total"),
+    ] {
+        assert_eq!(
+            first(&orders(BY_STATUS, &format!("where = \"{condition}\""))),
+            (code, at.to_owned()),
+            "{condition}"
+        );
+        let when = orders(&format!("{BY_STATUS}, when = \"{condition}\""), "where = \"status == 'NEW'\"");
+        assert_eq!(first(&when), (code, at.to_owned()), "{condition}");
+    }
+    let request = |condition: &str| {
+        orders(
+            BY_STATUS,
+            &format!(
+                "where = \"status == 'NEW'\", request = {{ index = \"GSI1\", condition = \"{condition}\" }}"
+            ),
+        )
+    };
+    assert_eq!(first(&request("GSI1PK = 'A' OR GSI1PK = 'B'")), ("P005", "OR".to_owned()));
+    assert_eq!(first(&request("GSI1PK = 'A' AND contains(GSI1SK, 'B')")), ("P005", "contains".to_owned()));
+    assert_eq!(first(&request("begins_with(GSI1PK, 'STATUS#')")).0, "P102");
+}
+
+#[test]
+fn quoted_numbers_and_flags_keep_their_meaning() {
+    let text = orders(
+        &format!("{BY_STATUS}, when = \"gift == 'true' and status == 'NEW'\""),
+        "where = \"gift == true and status == 'NEW'\"",
+    );
+    assert_eq!(codes(&text, "pattern.some"), [""; 0]);
+}
+
+/// A model of chores that may have a due date.
+fn chores(entry: &str, pattern: &str) -> String {
+    with_table(&format!(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[index.Reminders]
+keys = ["remindOn", "choreId"]
+[entity.Chore]
+attributes = {{ choreId = "ulid", ownerId = "ulid", due = "date?", remindOn = "date?", state = "NEW|DONE|LATE", vip = "bool" }}
+key = ["OWNER#{{ownerId}}", "CHORE#{{choreId}}"]
+index.GSI1 = {{ {entry} }}
+[pattern]
+chore = {{ in = ["ownerId", "choreId"], out = "Chore", rps = 1 }}
+some = {{ {pattern}, out = "Chore*", rps = 1 }}
+"#
+    ))
+}
+
+const BY_DUE: &str = r#"key = ["CHORES#{ownerId}", "{due}#{choreId}"]"#;
+
+/// The index and the filters of the pattern `some`, if it is served.
+fn served(text: &str) -> Option<(String, Vec<String>)> {
+    let model = support::model(text);
+    let keys = Keyspace::new(&model);
+    let planned = plan(&keys, &model.patterns[1]).ok()?;
+    let step = &planned.steps[0];
+    Some((step.location.name().to_owned(), step.filter.clone()))
+}
+
+#[test]
+fn an_index_over_an_optional_attribute_holds_only_items_that_have_it() {
+    let within = Some(("GSI1".to_owned(), Vec::new()));
+    let owner = r#"in = ["ownerId"]"#;
+    assert_eq!(served(&chores(BY_DUE, &format!("{owner}, order = \"due asc\""))), None);
+    for rest in [
+        "where = \"exists(due)\", order = \"due asc\"",
+        "where = \"due >= '2026-01-01'\", order = \"due asc\"",
+        "range = \"due\"",
+    ] {
+        let found = served(&chores(BY_DUE, &format!("{owner}, {rest}")));
+        assert_eq!(found.as_ref().map(|(index, _)| index.as_str()), Some("GSI1"), "{rest}");
+        assert!(found == within || rest.contains(">="), "{rest}");
+    }
+    assert_eq!(served(&chores(BY_DUE, r#"in = ["ownerId", "due"]"#)), within);
+}
+
+#[test]
+fn a_plain_optional_key_attribute_makes_a_sparse_index() {
+    let text = chores(BY_DUE, r#"in = ["remindOn"]"#);
+    assert_eq!(served(&text), Some(("Reminders".to_owned(), Vec::new())));
+}
+
+#[test]
+fn no_template_is_proposed_for_a_key_attribute_that_is_an_attribute() {
+    let text = chores(BY_DUE, r#"in = ["ownerId", "remindOn"]"#)
+        .replace(r#"["remindOn", "choreId"]"#, r#"["remindOn", "rank"]"#);
+    let helps: Vec<String> = support::findings(&text).into_iter().map(|found| found.help).collect();
+    assert!(helps.iter().any(|help| help.contains("index.GSI3")), "{helps:?}");
+    assert!(!helps.iter().any(|help| help.contains("index.Reminders")), "{helps:?}");
+}
+
+#[test]
+fn an_optional_attribute_in_the_primary_key_is_an_error() {
+    let text = chores(BY_DUE, r#"in = ["ownerId"]"#);
+    assert!(!has(&text, "P228", Error));
+    assert!(has(&text.replace("CHORE#{choreId}", "CHORE#{due}#{choreId}"), "P228", Error));
+}
+
+#[test]
+fn a_required_attribute_has_one_of_its_values() {
+    let open = format!("{BY_DUE}, when = \"exists(due) and not state == 'DONE'\"");
+    for condition in [
+        "state in ('NEW', 'LATE')",
+        "state != 'DONE'",
+        "not state in ('DONE')",
+        "state == 'NEW' or state == 'LATE'",
+    ] {
+        let pattern =
+            format!("in = [\"ownerId\"], where = \"exists(due) and ({condition})\", order = \"due asc\"");
+        assert_eq!(served(&chores(&open, &pattern)), Some(("GSI1".to_owned(), Vec::new())), "{condition}");
+    }
+    let vip = format!("{BY_DUE}, when = \"exists(due) and vip == true\"");
+    let pattern =
+        |test: &str| format!("in = [\"ownerId\"], where = \"exists(due) and {test}\", order = \"due asc\"");
+    let text = chores(&vip, &pattern("vip != false"));
+    assert_eq!(served(&text), Some(("GSI1".to_owned(), Vec::new())));
+    assert_eq!(served(&text.replace("vip = \"bool\"", "vip = \"bool?\"")), None);
+}
+
+#[test]
+fn times_are_compared_with_whole_times() {
+    let found = |condition: &str| {
+        let text = with_table(&format!(
+            "[entity.Visit]\nattributes = {{ siteId = \"id\", visitId = \"ulid\", day = \"date\", \
+             at = {{ type = \"timestamp\", precision = \"second\" }}, fine = {{ type = \"timestamp\", precision = \"millisecond\" }} }}\n\
+             key = [\"SITE#{{siteId}}\", \"{{at}}#{{visitId}}\"]\n\
+             [pattern]\nsome = {{ in = [\"siteId\"], where = \"{condition}\", out = \"Visit*\" }}\n"
+        ));
+        let codes = ["P107", "P120", "P122", "P123"];
+        let findings = findings(&text).into_iter().filter(|finding| codes.contains(&finding.code));
+        findings.map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    for (condition, code) in [
+        ("at between '2026-01' and '2026-06'", "P107"),
+        ("day between '2026-01' and '2026-06'", "P107"),
+        ("at <= '2026-06-30'", "P107"),
+        ("fine >= '2026-01-01T00:00:00Z'", "P107"),
+        ("at <= '2026-06-30T10:00:00+02:00'", "P123"),
+        ("at == '2026-06'", "P122"),
+        ("at in ('2026-06-30', '2026-07-01T00:00:00Z')", "P122"),
+        ("at == '2026-06-30T10:00:00.500Z'", "P122"),
+        ("day == '2026-06-31'", "P122"),
+        ("at < 'yesterday'", "P122"),
+    ] {
+        assert_eq!(found(condition), [code], "{condition}");
+    }
+    for condition in [
+        "at between '2026-01' and '2026-06~'",
+        "at >= '2026-01' and at < '2026-07'",
+        "at == '2026-06-30T10:00:00Z'",
+        "day == '2026-06-30'",
+        "day <= '2026-06-30'",
+        "begins_with(at, '2026-06')",
+        "fine >= '2026-01-01T00:00:00.000Z'",
+    ] {
+        assert_eq!(found(condition), [""; 0], "{condition}");
+    }
+}
+
+#[test]
+fn a_free_text_that_a_condition_fixes_can_be_forged_too() {
+    let songs = |pattern: &str| {
+        with_table(&format!(
+            "[entity.Song]\nattributes = {{ artistId = \"ulid\", album = \"string\", songId = \"ulid\" }}\n\
+             identity = [\"artistId\", \"album\", \"songId\"]\nkey = [\"ARTIST#{{artistId}}\", \"SONG#{{album}}#{{songId}}\"]\n\
+             [pattern]\nsongs = {{ {pattern}, out = \"Song*\", rps = 1 }}\n"
+        ))
+    };
+    for pattern in ["in = [\"artistId\", \"album\"]", "in = [\"artistId\"], where = \"album == 'Live'\""] {
+        assert!(has(&songs(pattern), "P201", Warning), "{pattern}");
+    }
+    assert!(!has(&songs("in = [\"artistId\"]"), "P201", Warning));
+}
+
+#[test]
+fn an_item_may_lack_what_summarises_nothing() {
+    let text = with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[entity.Post]\n\
+         attributes = { postId = \"id\", board = \"id\", comments = \"int\" }\nkey = [\"POST#{postId}\", \"POST\"]\n\
+         index.GSI1 = { key = [\"BOARD#{board}\", \"{postId}\"], when = \"exists(comments)\" }\n\
+         aggregates = { comments = \"count Comment\" }\n[entity.Comment]\nattributes = { postId = \"id\", commentId = \"id\" }\n\
+         key = [\"POST#{postId}\", \"COMMENT#{commentId}\"]\n[pattern]\nboard = { in = [\"board\"], out = \"Post*\" }\n",
+    );
+    assert!(has(&text, "P121", Error), "a post without comments is not in the index");
+    assert!(!has(
+        &text.replace("out = \"Post*\" }", "out = \"Post*\", where = \"exists(comments)\" }"),
+        "P121",
+        Error
+    ));
+}

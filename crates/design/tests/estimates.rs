@@ -1,0 +1,294 @@
+//! Estimates hold on generated items: items per parent, sizes and units are within what the model declares.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::audit::recognise;
+use partita_design::capacity::cost::{cost, stored_bytes};
+use partita_design::capacity::estimate::read_units;
+use partita_design::capacity::key_card::{Verdict, cards};
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::capacity::size;
+use partita_design::generate::Generator;
+use partita_design::item::{attributes, item_size};
+use partita_design::keys::key_mapping::TableOrIndex;
+use partita_design::keys::keyspace::Keyspace;
+use partita_design::plan::plan;
+use partita_design::{Severity, check};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Parents with children, and grandchildren under the children.
+fn family(parents: u64, average: u64, max: u64, bytes: u64) -> String {
+    support::with_table(&format!(
+        r#"
+[entity.Shop]
+attributes = {{ shopId = "ulid", name = "string" }}
+key = ["SHOP#{{shopId}}", "SHOP"]
+expect = {{ count = {parents}, bytes = 200 }}
+[entity.Sale]
+attributes = {{ shopId = "ulid", saleId = "ulid", soldAt = "timestamp", note = "string" }}
+key = ["SHOP#{{shopId}}", "SALE#{{soldAt}}#{{saleId}}"]
+expect = {{ per = "Shop", average = {average}, max = {max}, bytes = {bytes} }}
+[pattern]
+shop = {{ in = ["shopId"], out = ["Shop", "Sale*"] }}
+sales = {{ in = ["shopId"], out = "Sale*" }}
+"#
+    ))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn predicted_items_and_units_are_those_of_generated_items(
+        parents in 2u64..30, average in 1u64..15, over in 0u64..30, bytes in 260u64..3000, seed in 0u64..1000,
+    ) {
+        let model = support::model(&family(parents, average, average + over, bytes));
+        let keys = Keyspace::new(&model);
+        let sales = plan(&keys, model.patterns.iter().find(|pattern| pattern.name == "sales").unwrap()).unwrap();
+        let step = &sales.steps[0];
+        let mut sizes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for item in Generator::new(&model, seed, parents * (average + 1)).items() {
+            let texts = attributes(&item);
+            if recognise(&model, &texts).is_some_and(|entity| entity.name == "Sale") {
+                sizes.entry(texts["PK"].clone()).or_default().push(item_size(&item));
+            }
+        }
+        let counts: Vec<f64> = sizes.values().map(|own| own.len() as f64).collect();
+        let least = counts.iter().copied().fold(f64::MAX, f64::min);
+        let most = counts.iter().copied().fold(0.0, f64::max);
+        prop_assert!(step.items.average >= least && step.items.average <= most, "{} of {least} to {most}", step.items.average);
+        prop_assert!(step.items.average <= step.items.max && step.items.max <= (average + over) as f64);
+        let units = |bytes: usize| read_units(bytes as f64, false);
+        let totals: Vec<usize> = sizes.values().map(|own| own.iter().sum()).collect();
+        let (low, high) = (units(*totals.iter().min().unwrap()), units(*totals.iter().max().unwrap()));
+        prop_assert!(step.units() >= low && step.units() <= high, "{} of {low} to {high}", step.units());
+    }
+}
+
+/// Items of fixed-width attributes have exactly the size that the templates give.
+#[test]
+fn sizes_of_fixed_width_items_are_exact() {
+    let model = support::model(&support::with_table(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Visit]
+attributes = { visitId = "ulid", personId = "uuid", day = "date", at = "timestamp", first = "bool" }
+key = ["PERSON#{personId}#{day:month}", "VISIT#{at}#{visitId}"]
+index.GSI1 = { key = ["DAY#{day}#{shard}", "{visitId}"], shard = { by = "visitId", count = 8 } }
+[pattern]
+visits = { in = ["personId", "day"], out = "Visit*" }
+"#,
+    ));
+    let expected = size::item(&model, &model.entities[0]);
+    assert!(!expected.basis.is_assumed());
+    for item in Generator::new(&model, 3, 50).items() {
+        assert_eq!(item_size(&item) as f64, expected.value, "{item:?}");
+    }
+}
+
+/// The verdict on a key and the findings of the check agree, and good designs have no bad key.
+#[test]
+fn verdicts_agree_with_findings() {
+    let codes = ["P207", "P208", "P209", "P210", "P308"];
+    let mut seen = 0;
+    for folder in ["models", "crates/design/tests/good", "crates/design/tests/planted"] {
+        for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let model = support::model(&std::fs::read_to_string(&path).unwrap());
+            let findings = check(&model).findings;
+            for card in cards(&model) {
+                let subject = card.mapping.entity.subject();
+                let is_found = findings.iter().any(|finding| {
+                    codes.contains(&finding.code)
+                        && finding.subject == subject
+                        && finding.severity > Severity::Note
+                });
+                assert!(
+                    card.verdict <= Verdict::Good || is_found,
+                    "{}: {} is {}, {}",
+                    path.display(),
+                    card.mapping.partition,
+                    card.verdict.name(),
+                    card.reason
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 200, "{seen}");
+}
+
+/// A feed of events, by month buckets and by shards, and a queue by state.
+const EVENTS: &str = r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[index.GSI2]
+keys = ["GSI2PK", "GSI2SK"]
+[entity.Device]
+attributes = { deviceId = "id", name = "string" }
+key = ["DEVICE#{deviceId}", "DEVICE"]
+expect = { count = 100, bytes = 200 }
+[entity.Event]
+attributes = { deviceId = "id", eventId = "ulid", at = "timestamp", state = "NEW|SEEN|DONE", text = "string" }
+key = ["DEVICE#{deviceId}#{at:day}", "{at}#{eventId}"]
+index.GSI1 = { key = ["ALL#{shard}", "{at}#{eventId}"], shard = { by = "eventId", count = 10 } }
+index.GSI2 = { key = ["DEVICE#{deviceId}#{state}", "{at}#{eventId}"] }
+expect = { per = "Device", average = 900, max = 1500, bytes = 1000 }
+[pattern]
+"#;
+
+/// The plan of the pattern `p` among the events: operation and figures of its first step, and what the caller does.
+fn first_step(pattern: &str) -> (u64, f64, f64, Vec<String>) {
+    let model = support::model(&support::with_table(&format!("{EVENTS}p = {{ {pattern} }}\n")));
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|unserved| panic!("{:?}", unserved.obstacle));
+    let step = &plan.steps[0];
+    let works = step.afterwards.iter().map(ToString::to_string).collect();
+    (step.fan_out, step.items.average, step.units(), works)
+}
+
+#[test]
+fn every_alternative_is_read_and_counted() {
+    let (requests, items, units, _) =
+        first_step("in = ['deviceId'], where = \"state == 'NEW'\", out = 'Event*'");
+    assert_eq!((requests, items, units), (1, 300.0, 37.0));
+    let two = "in = ['deviceId'], where = \"state in ('NEW', 'SEEN')\", out = 'Event*'";
+    assert_eq!(first_step(two), (2, 600.0, 74.0, vec!["put the results together".to_owned()]));
+    let (requests, items, ..) =
+        first_step("in = ['deviceId'], where = \"state in ('NEW', 'SEEN', 'DONE')\", out = 'Event*'");
+    assert_eq!((requests, items), (3, 900.0));
+    let newest = "in = ['deviceId'], where = \"state in ('NEW', 'SEEN')\", out = 'Event*', order = 'at desc', limit = 20";
+    let (requests, items, units, works) = first_step(newest);
+    assert_eq!((requests, items, units), (2, 40.0, 5.0));
+    assert_eq!(works, ["merge the results by at, descending", "keep the first 20"]);
+}
+
+#[test]
+fn every_shard_returns_up_to_the_limit() {
+    let (requests, items, units, works) = first_step("out = 'Event*', order = 'at desc', limit = 100");
+    assert_eq!((requests, items, units), (10, 1000.0, 125.0));
+    assert_eq!(works, ["merge the results by at, descending", "keep the first 100"]);
+}
+
+#[test]
+fn time_buckets_are_counted_and_read_in_turn() {
+    let range = "range = { by = 'at', from = '2026-04-01T00:00:00Z', to = '2026-05-02T23:59:59Z' }";
+    let (requests, ..) = first_step(&format!("in = ['deviceId'], out = 'Event*', {range}"));
+    assert_eq!(requests, 32);
+    let newest = format!("in = ['deviceId'], out = 'Event*', order = 'at desc', limit = 20, {range}");
+    let (requests, items, _, works) = first_step(&newest);
+    assert_eq!((requests, items), (32, 640.0));
+    let turn = "begin with the newest time bucket and go on with the next until 20 are found";
+    assert_eq!(works, [turn, "merge the results by at, descending", "keep the first 20"]);
+    let oldest = newest.replace("desc", "asc");
+    assert!(first_step(&oldest).3[0].starts_with("begin with the oldest"));
+}
+
+/// `Limit` counts what is read, so none is sent where a filter drops some; the figure is that of everything under the key.
+#[test]
+fn a_filter_is_counted_in_full_and_has_no_limit() {
+    let filtered =
+        "in = ['deviceId', 'state'], where = \"text != 'x'\", out = 'Event*', order = 'at desc', limit = 5";
+    let model = support::model(&support::with_table(&format!("{EVENTS}p = {{ {filtered} }}\n")));
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|unserved| panic!("{:?}", unserved.obstacle));
+    let step = &plan.steps[0];
+    assert_eq!((step.limit, step.wanted(), step.items.average), (None, Some(5), 300.0));
+    assert!(step.afterwards[0].to_string().starts_with("continue from LastEvaluatedKey until 5 are left"));
+    let late = "in = ['deviceId', 'state'], where = \"at >= '2026-01-01T00:00:00Z'\", out = 'Event*'";
+    let findings =
+        check(&support::model(&support::with_table(&format!("{EVENTS}p = {{ {late} }}\n")))).findings;
+    let waste = findings.iter().find(|finding| finding.code == "P113").unwrap();
+    assert!(waste.message.contains("300 items (300 KB)"), "{}", waste.message);
+    assert!(waste.help.starts_with("at is next in the sort key: write range"), "{}", waste.help);
+}
+
+/// The items of other entities under the same key are read as well.
+#[test]
+fn entities_beside_the_wanted_one_are_counted() {
+    let text = support::with_table(
+        r#"
+[entity.Album]
+attributes = { albumId = "id", title = "string" }
+key = ["ALBUM#{albumId}", "ALBUM"]
+expect = { count = 50, bytes = 1000 }
+[entity.Track]
+attributes = { albumId = "id", trackId = "ulid", title = "string" }
+key = ["ALBUM#{albumId}", "T#{trackId}"]
+expect = { per = "Album", average = 12, max = 20, bytes = 1000 }
+[entity.Take]
+attributes = { albumId = "id", takeId = "ulid", note = "string" }
+key = ["ALBUM#{albumId}", "T#{takeId}"]
+expect = { per = "Album", average = 88, max = 100, bytes = 1000 }
+[pattern]
+tracks = { in = ["albumId"], out = "Track*", limit = 10 }
+"#,
+    );
+    let model = support::model(&text);
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|unserved| panic!("{:?}", unserved.obstacle));
+    let step = &plan.steps[0];
+    assert_eq!((step.items.average, step.items.max, step.found.max, step.limit), (100.0, 120.0, 10.0, None));
+    assert_eq!(step.units(), 12.5);
+}
+
+#[test]
+fn a_table_per_entity_reads_each_entity_by_itself() {
+    // A shop of 200 bytes and ten sales of 4,000 bytes: 40,200 bytes in one request, 200 and 40,000 in two.
+    let model = support::model(&family(10, 10, 20, 4000).replace("\"Sale*\"] }", "\"Sale*\"], rps = 1 }"));
+    let cost = cost(&model, &Prices::parse(DEFAULT_PRICES).unwrap());
+    assert_eq!(cost.single_table.reads, read_units(40_200.0, false));
+    assert_eq!(cost.per_entity.reads, read_units(200.0, false) + read_units(40_000.0, false));
+}
+
+#[test]
+fn local_indexes_are_in_the_partitions_of_the_table() {
+    let text = family(1_000, 100, 4_000_000, 2000).replace("[entity.Shop]", "INDEX[entity.Shop]")
+        + "[write]\nsell = { create = \"Sale\", rps = 400 }\n";
+    let local = "[index.Local]\nlocal = true\nkeys = [\"PK\", \"soldAt\"]\n";
+    let found = |index: &str| {
+        let model = support::model(&text.replace("INDEX", index));
+        let codes: Vec<&str> = check(&model).findings.iter().map(|finding| finding.code).collect();
+        (codes.contains(&"P403"), codes.contains(&"P210"))
+    };
+    // 8 GB of items, and 8 GB of entries; 800 units of items a second, and as many of entries, which one shop may take.
+    assert_eq!(found(local), (true, true));
+    assert!(!found("").1);
+}
+
+#[test]
+fn markers_of_unique_values_are_stored_too() {
+    let text =
+        family(10, 10, 20, 4000).replace("name = \"string\" }", "name = \"ulid\" }\nunique = [\"name\"]");
+    let model = support::model(&text);
+    let table = TableOrIndex { index: None };
+    let without = support::model(&text.replace("unique = [\"name\"]", ""));
+    let key = "UNIQUE#Shop#name#".len() + 26;
+    let marker = (2 * key + "PK".len() + "SK".len() + 100) as f64;
+    let stored = |model| stored_bytes(model, table).value;
+    assert_eq!(stored(&model), stored(&without) + 10.0 * marker);
+}
+
+#[test]
+fn only_a_write_of_the_parent_is_known_to_write_all_its_children() {
+    let findings = |write: &str| {
+        let model = support::model(&format!("{}[write]\n{write}\n", family(10, 200, 300, 500)));
+        let found = check(&model).findings.into_iter().find(|finding| finding.code == "P405");
+        found.map(|finding| (finding.severity, finding.message))
+    };
+    let open = findings("open = { transact = [\"create Shop\", \"create Sale*\"] }");
+    let (severity, message) = open.unwrap();
+    assert_eq!(severity, Severity::Error);
+    assert!(message.starts_with("201 actions on average, 301 at most;"), "{message}");
+    // A shop that has sold 200 items does not sell all of them at once.
+    let sell = findings("sell = { transact = [\"update Shop set name\", \"create Sale*\"] }");
+    let (severity, message) = sell.unwrap();
+    assert_eq!(severity, Severity::Note);
+    assert!(message.starts_with("201 (assumed) actions on average"), "{message}");
+}

@@ -1,0 +1,519 @@
+//! Models inferred from items in many styles: every item fits its model, and the templates are those the items were made with.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::Model;
+use partita_design::draft::Draft;
+use partita_design::exchange::{item_json, workbench};
+use partita_design::inference::{Inference, KnownSchema, infer};
+use partita_design::item::{Item, Value};
+use partita_design::model::{Entity, Index, Projection};
+use partita_design::template::Template;
+use proptest::prelude::*;
+use serde_json::json;
+use support::{as_read, items_of, violations};
+
+fn keys(entity: &Entity) -> Vec<String> {
+    entity.key.iter().map(Template::to_string).collect()
+}
+
+fn assert_fits(draft: &Draft, items: &[Item]) {
+    let found = violations(&as_read(draft), items);
+    assert!(found.is_empty(), "{found}\n{}", draft.text());
+}
+
+fn item(pairs: &[(&str, &str)]) -> Item {
+    let value = |text: &str| match text.strip_prefix("N:") {
+        Some(number) => Value::Number(number.to_owned()),
+        None => Value::String(text.to_owned()),
+    };
+    pairs.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect()
+}
+
+fn known(table: &str, keys: &[&str]) -> KnownSchema {
+    KnownSchema {
+        table: table.to_owned(),
+        keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        ..KnownSchema::default()
+    }
+}
+
+/// A style of keys: separators and prefixes.
+fn style() -> impl Strategy<Value = (char, char, bool, bool)> {
+    let marks = prop::sample::select(vec!['#', '|', '~', ':', '/', '_']);
+    let inner = prop::sample::select(vec!['#', '|', '~']);
+    (marks, inner, any::<bool>(), any::<bool>())
+}
+
+fn model_in((mark, inner, is_upper, has_type): (char, char, bool, bool)) -> (String, Model) {
+    let case = |word: &str| if is_upper { word.to_uppercase() } else { word.to_owned() };
+    let [user, order, line, profile] = ["user", "order", "line", "profile"].map(case);
+    let kind = if has_type { "type_attribute = \"EntityType\"\n" } else { "" };
+    let text = format!(
+        r#"format = 1
+[table]
+name = "Shop"
+keys = ["PK", "SK"]
+{kind}[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = {{ userId = "ulid", email = "string", score = "int" }}
+key = ["{user}{mark}{{userId}}", "{profile}"]
+expect = {{ count = 40 }}
+[entity.Order]
+attributes = {{ orderId = "ulid", userId = "ulid", createdAt = "timestamp", state = "OPEN|PAID|SENT", total = "decimal" }}
+key = ["{user}{mark}{{userId}}", "{order}{mark}{{createdAt}}{inner}{{orderId}}"]
+index.GSI1 = {{ key = ["{order}{mark}{{orderId}}", "{{createdAt}}"], when = "state == 'OPEN'" }}
+expect = {{ per = "User", average = 4 }}
+[entity.Line]
+attributes = {{ orderId = "ulid", number = "int", sku = "ulid" }}
+key = ["{order}{mark}{{orderId}}", "{line}{mark}{{number:04}}"]
+expect = {{ per = "Order", average = 2 }}
+"#
+    );
+    let model = support::model(&text);
+    (text, model)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn templates_are_found_again_in_every_style(style in style()) {
+        let (text, model) = model_in(style);
+        let items = items_of(&model, 300);
+        let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let found = as_read(&draft);
+        for entity in &model.entities {
+            let twin = found.entities.iter().find(|other| keys(other) == keys(entity));
+            prop_assert!(twin.is_some(), "{}\n{}\n{}", entity.name, text, draft.text());
+            let twin = twin.unwrap();
+            for index_key in &entity.indexes {
+                let other = twin.index_key(&index_key.index).unwrap();
+                prop_assert_eq!(&other.key, &index_key.key, "{}", draft.text());
+                prop_assert_eq!(other.when.to_string(), index_key.when.to_string(), "{}", draft.text());
+            }
+        }
+    }
+}
+
+#[test]
+fn items_of_every_model_fit_the_model_that_is_inferred_from_them() {
+    let mut compared = 0;
+    for folder in ["models", "crates/design/tests/good"] {
+        for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let model = support::model(&std::fs::read_to_string(&path).unwrap());
+            let items = items_of(&model, 200);
+            // Values that are drawn from few can repeat although they should not.
+            if !violations(&model, &items).is_empty() {
+                continue;
+            }
+            compared += 1;
+            let known = KnownSchema {
+                table: model.table.name.clone(),
+                keys: model.table.keys.clone(),
+                indexes: model.indexes.clone(),
+                ..KnownSchema::default()
+            };
+            let draft = infer(&items, &known).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_fits(&draft, &items);
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+/// Pipes, a numeric sort key, times in seconds, no type.
+#[test]
+fn numeric_keys_and_times_in_seconds_are_understood() {
+    let mut items = Vec::new();
+    for device in 0..5 {
+        let id = format!("{device:03}-x");
+        items.push(item(&[("pk", &format!("dev|{id}")), ("sk", "N:0"), ("deviceId", &id), ("model", "A b")]));
+        for reading in 0..20 {
+            let time = format!("N:{}", 1_760_000_000 + reading * 60);
+            items.push(item(&[
+                ("pk", &format!("log|{id}")),
+                ("sk", &time),
+                ("deviceId", &id),
+                ("expiresAt", "N:1790000000"),
+                ("value", &format!("N:{reading}.5")),
+            ]));
+        }
+    }
+    let draft = infer(&items, &known("Telemetry", &["pk", "sk"])).unwrap();
+    assert_fits(&draft, &items);
+    let text = draft.text();
+    for part in [
+        "key = [\"dev|{deviceId}\", \"{number}\"]",
+        "key = [\"log|{deviceId}\", \"{time}\"]",
+        "time = \"int\"",
+        "ttl = \"expiresAt\"",
+        "# ? table.ttl: ",
+        "expiresAt looks like seconds since 1970",
+        "# 100 of 100 items",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn keys_with_a_meaning_are_attributes() {
+    let items: Vec<Item> = (0..12)
+        .map(|number| {
+            let state = ["OPEN", "DONE"][number % 2];
+            let day = format!("2026-04-{:02}T10:00:00Z", number + 1);
+            let key = format!("{state}#{day}");
+            let device = format!("d#{}", number % 3);
+            item(&[("DeviceID", &device), ("State#Date", &key), ("State", state), ("Date", &day)])
+        })
+        .collect();
+    let draft = infer(&items, &known("DeviceStates", &["DeviceID", "State#Date"])).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(draft.model.entities.len(), 1);
+    assert_eq!(draft.model.entities[0].name, "DeviceStates");
+    assert_eq!(keys(&draft.model.entities[0]), ["{DeviceID}", "{State}#{Date}"]);
+}
+
+#[test]
+fn separators_in_values_of_named_keys_belong_to_the_values() {
+    let artists = ["No One You Know", "The Acme Band", "AC/DC", "A#1"];
+    let items: Vec<Item> = (0..60)
+        .map(|number| {
+            let song = format!("Call Me {number}-Today");
+            item(&[("Artist", artists[number % 4]), ("SongTitle", &song), ("Year", "N:1999")])
+        })
+        .collect();
+    let draft = infer(&items, &known("Music", &["Artist", "SongTitle"])).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(draft.model.entities.len(), 1);
+    assert_eq!(keys(&draft.model.entities[0]), ["{Artist}", "{SongTitle}"]);
+}
+
+#[test]
+fn a_number_at_the_start_of_a_key_is_a_shard_if_it_recurs() {
+    let identified: Vec<Item> = (0..50)
+        .map(|number| item(&[("PK", &format!("{number}#DOC")), ("SK", "META"), ("title", "x")]))
+        .collect();
+    let draft = infer(&identified, &known("Docs", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &identified);
+    let [entity] = draft.model.entities.as_slice() else { panic!("{}", draft.text()) };
+    assert!(entity.shard.is_none() && !draft.model.patterns.is_empty(), "{}", draft.text());
+    let spread: Vec<Item> = (0..200)
+        .map(|number| {
+            let time = format!("2026-04-05T10:{:02}:{:02}Z", number / 60, number % 60);
+            item(&[("PK", &format!("EVENTS#{}", number % 10)), ("SK", &time), ("kind", "x")])
+        })
+        .collect();
+    let draft = infer(&spread, &known("Events", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &spread);
+    let [entity] = draft.model.entities.as_slice() else { panic!("{}", draft.text()) };
+    assert_eq!(keys(entity)[0], "EVENTS#{shard}", "{}", draft.text());
+    assert_eq!(entity.shard.as_ref().map(|shard| shard.count), Some(10));
+}
+
+#[test]
+fn a_few_odd_items_do_not_decide_what_a_key_is_made_of() {
+    let items: Vec<Item> = (0..100)
+        .map(|number| {
+            let mark = if number == 42 { ':' } else { '#' };
+            let id = format!("{number:08x}-5a3c-4f6e-9b1d-{number:012x}");
+            let key = format!("USER{mark}{id}");
+            item(&[("PK", &key), ("SK", &key), ("type", "User"), ("userId", &id), ("name", "n")])
+        })
+        .collect();
+    let draft = infer(&items, &known("Users", &["PK", "SK"])).unwrap();
+    let [entity] = draft.model.entities.as_slice() else { panic!("{}", draft.text()) };
+    assert_eq!(keys(entity), ["USER#{userId}", "USER#{userId}"], "{}", draft.text());
+    assert!(draft.text().contains("99 of 100 items"), "{}", draft.text());
+    let found = violations(&as_read(&draft), &items);
+    assert!(found.contains("USER:0000002a"), "{found}");
+}
+
+#[test]
+fn relationships_copies_unique_values_and_versions_are_recognised() {
+    let text = std::fs::read_to_string(support::root().join("models/users-and-groups.toml")).unwrap();
+    let items = items_of(&support::model(&text), 300);
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let text = draft.text();
+    assert!(text.contains("edge = [\"userId\", \"groupId\"]"), "{text}");
+    assert!(text.contains("copies = \"Membership\""), "{text}");
+    assert!(text.contains("# ? entity.GroupMember.copies: "), "{text}");
+    assert!(text.contains("per = \"User\""), "{text}");
+
+    let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    let items = items_of(&support::model(&text), 300);
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let user = draft.model.entities.iter().find(|entity| entity.name == "User").unwrap();
+    assert_eq!(user.unique, [["email"]]);
+    assert_eq!(user.lock.as_deref(), Some("version"));
+}
+
+#[test]
+fn attributes_with_the_same_values_are_both_named() {
+    let items: Vec<Item> = (0..10)
+        .map(|number| {
+            let id = format!("o{number}");
+            item(&[("PK", &format!("ORDER#{id}")), ("SK", "ORDER"), ("orderId", &id), ("orderNumber", &id)])
+        })
+        .collect();
+    let draft = infer(&items, &known("T", &[])).unwrap();
+    let question = draft.questions.iter().find(|question| question.id == "entity.Order.key.0").unwrap();
+    assert_eq!(question.assumed, "ORDER#{orderId}");
+    assert_eq!(question.choices, ["ORDER#{orderNumber}"]);
+    let mut other = draft.clone();
+    other.answer(&[("entity.Order.key.0".to_owned(), "ORDER#{orderNumber}".to_owned())].into()).unwrap();
+    assert_eq!(keys(&other.model.entities[0])[0], "ORDER#{orderNumber}");
+    assert_fits(&other, &items);
+}
+
+#[test]
+fn counts_are_scaled_to_the_table() {
+    let items: Vec<Item> =
+        (0..10).map(|number| item(&[("PK", &format!("USER#{number}a")), ("SK", "PROFILE")])).collect();
+    let known = KnownSchema { item_count: Some(5_000), ..known("T", &[]) };
+    let draft = infer(&items, &known).unwrap();
+    assert_eq!(draft.model.entities[0].expect.count, Some(5_000));
+}
+
+#[test]
+fn a_large_table_is_read_in_a_single_pass() {
+    let mut inference = Inference::new(known("Big", &["PK", "SK"]));
+    for number in 0..100_000 {
+        let (user, order) = (format!("u{}", number / 10), format!("o{number}"));
+        let item = if number % 10 == 0 {
+            item(&[("PK", &format!("USER#{user}")), ("SK", "PROFILE"), ("userId", &user)])
+        } else {
+            item(&[
+                ("PK", &format!("USER#{user}")),
+                ("SK", &format!("ORDER#{order}")),
+                ("userId", &user),
+                ("orderId", &order),
+            ])
+        };
+        inference.add(item, None).unwrap();
+    }
+    let start = std::time::Instant::now();
+    let draft = inference.finish().unwrap();
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    let text = draft.text();
+    assert!(text.contains("# 90,000 items, of which 1,000 were compared"), "{text}");
+    assert!(text.contains("expect = { per = \"User\", average = 9, max = 9,"), "{text}");
+}
+
+#[test]
+fn attributes_that_templates_cannot_name_are_left_out_of_keys() {
+    for name in ["user id", "user:id", "user#id", "{userId}", "na\u{7f}me", "a\nb", ""] {
+        let items: Vec<Item> = (0..20)
+            .map(|n| item(&[("PK", &format!("USER#u{n}")), ("SK", "PROFILE"), (name, &format!("u{n}"))]))
+            .collect();
+        assert_fits(&infer(&items, &known("T", &["PK", "SK"])).unwrap(), &items);
+    }
+}
+
+#[test]
+fn an_index_that_exchanges_the_keys_holds_every_item() {
+    let mut items = Vec::new();
+    for n in 0..20 {
+        let (user, group) = (format!("USER#u{n}"), format!("GROUP#g{}", n % 5));
+        items.push(item(&[("PK", &user), ("SK", &user), ("name", "Ann")]));
+        items.push(item(&[("PK", &group), ("SK", &user), ("role", "admin")]));
+    }
+    let index = |name: &str, keys: [&str; 2]| Index {
+        name: name.to_owned(),
+        keys: keys.map(str::to_owned).to_vec(),
+        local: false,
+        partition_keys: 1,
+        project: Projection::All,
+        span: 0..0,
+    };
+    let indexes = vec![index("inverted", ["SK", "PK"]), index("unused", ["other", "PK"])];
+    let draft = infer(&items, &KnownSchema { indexes, ..known("T", &["PK", "SK"]) }).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(draft.model.indexes.len(), 1, "{}", draft.text());
+    assert!(
+        draft.model.patterns.iter().any(|own| own.inputs == ["userId"] && own.targets[0].many),
+        "{}",
+        draft.text()
+    );
+    assert!(draft.remarks.iter().any(|remark| remark.text.contains("The index unused is left out")));
+}
+
+#[test]
+fn what_only_resembles_markers_is_an_entity() {
+    let mut items = Vec::new();
+    for n in 0..40 {
+        let (key, email) = (format!("USER#u{n}"), format!("a{n}@x.org"));
+        items.push(item(&[("PK", &key), ("SK", &key), ("userId", &format!("u{n}")), ("email", &email)]));
+        items.push(item(&[("PK", &format!("UNIQUE#User#email#{email}")), ("SK", "UNIQUE")]));
+    }
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+}
+
+/// A key that many attributes seem to explain, and none does.
+#[test]
+fn a_key_with_many_dead_ends_is_given_up_soon() {
+    let day = "2026-04-01";
+    let days: Vec<String> = (0..6).map(|n| format!("day{n}")).collect();
+    let key = format!("{}!z0", day.repeat(12));
+    let mut pairs = vec![("PK", key.as_str()), ("SK", "X")];
+    pairs.extend(days.iter().map(|name| (name.as_str(), day)));
+    let items = [item(&pairs)];
+    as_read(&infer(&items, &known("T", &["PK", "SK"])).unwrap());
+}
+
+#[test]
+fn what_is_no_table_is_refused() {
+    assert!(infer(&[], &KnownSchema::default()).unwrap_err().contains("no items"));
+    let strange = item(&[("id", "1")]);
+    assert!(infer(std::slice::from_ref(&strange), &KnownSchema::default()).unwrap_err().contains("--keys"));
+    assert!(infer(&[strange], &known("T", &["id", "at"])).unwrap_err().contains("no at"));
+}
+
+/// A shop in the way that sample files of NoSQL Workbench have it: short prefixes, no facets, identifiers only in keys, one item that lacks its
+/// index keys.
+fn shop(with_facets: bool) -> serde_json::Value {
+    let rows = [
+        ("k#11", "k#11", "kunde", "", ""),
+        ("k#12", "k#12", "kunde", "", ""),
+        ("a#21", "a#21", "artikel", "", ""),
+        ("a#22", "a#22", "artikel", "", ""),
+        ("l#31", "l#31", "lager", "", ""),
+        ("l#32", "l#32", "lager", "", ""),
+        ("a#21", "l#31", "lagerPlatz", "l#31", "a#21"),
+        ("a#22", "l#31", "lagerPlatz", "l#31", "a#22"),
+        ("a#22", "l#32", "lagerPlatz", "", ""),
+        ("b#41", "k#11", "bestellung", "k#11", "2026-02-03T04:05:06"),
+        ("b#41", "a#21", "bestellPosten", "a#21", "2026-02-03T04:05:07"),
+        ("b#41", "a#22", "bestellPosten", "a#22", "2026-02-03T04:05:08"),
+    ];
+    let data: Vec<serde_json::Value> = rows
+        .iter()
+        .map(|(partition, sort, kind, index, index_sort)| {
+            let mut row = json!({ "PK": { "S": partition }, "SK": { "S": sort }, "EntityType": { "S": kind }, "Menge": { "N": "3" } });
+            if !index.is_empty() {
+                row["G1-PK"] = json!({ "S": index });
+                row["G1-SK"] = json!({ "S": index_sort });
+            }
+            row
+        })
+        .collect();
+    let key = |names: [&str; 2]| json!({ "PartitionKey": { "AttributeName": names[0], "AttributeType": "S" }, "SortKey": { "AttributeName": names[1], "AttributeType": "S" } });
+    let mut table = json!({
+        "TableName": "Laden",
+        "KeyAttributes": key(["PK", "SK"]),
+        "NonKeyAttributes": [{ "AttributeName": "Menge", "AttributeType": "N" }],
+        "GlobalSecondaryIndexes": [{ "IndexName": "G1", "KeyAttributes": key(["G1-PK", "G1-SK"]), "Projection": { "ProjectionType": "KEYS_ONLY" } }],
+        "DataAccess": { "MySql": {} },
+    });
+    if with_facets {
+        let facet = |name: &str| {
+            let own: Vec<&serde_json::Value> =
+                data.iter().filter(|row| row["EntityType"]["S"] == name).collect();
+            json!({ "FacetName": name, "KeyAttributeAlias": { "PartitionKeyAlias": "PK", "SortKeyAlias": "SK" }, "TableData": own, "NonKeyAttributes": ["Menge"] })
+        };
+        let names = ["kunde", "artikel", "lager", "lagerPlatz", "bestellung", "bestellPosten"];
+        table["TableFacets"] = names.map(facet).to_vec().into();
+    } else {
+        table["TableData"] = data.into();
+    }
+    let log = json!({
+        "TableName": "Log",
+        "KeyAttributes": { "PartitionKey": { "AttributeName": "Geraet", "AttributeType": "S" }, "SortKey": { "AttributeName": "Zeit", "AttributeType": "N" } },
+        "TableData": [{ "Geraet": { "S": "g#1" }, "Zeit": { "N": "1760000000" } }, { "Geraet": { "S": "g#2" }, "Zeit": { "N": "1760000060" } }],
+    });
+    let empty = json!({ "TableName": "Leer", "KeyAttributes": key(["PK", "SK"]), "NonKeyAttributes": [] });
+    json!({ "ModelName": "Laden", "DataModel": [table, log, empty] })
+}
+
+#[test]
+fn the_sample_data_of_workbench_files_show_the_keys() {
+    for with_facets in [false, true] {
+        let file = shop(with_facets);
+        let drafts = workbench::import(&file.to_string()).unwrap();
+        assert_eq!(drafts.len(), 3);
+        for (draft, table) in drafts.iter().zip(file["DataModel"].as_array().unwrap()) {
+            let facets = table["TableFacets"].as_array().into_iter().flatten();
+            let data =
+                facets.chain([table]).flat_map(|owner| owner["TableData"].as_array().into_iter().flatten());
+            let items: Vec<Item> = data.map(|row| item_json::decode(row).unwrap()).collect();
+            assert_fits(draft, &items);
+            let model = as_read(draft);
+            let report = partita_design::check(&model);
+            assert!(report.plans.values().all(Result::is_ok), "{}", draft.text());
+        }
+        let text = drafts[0].text();
+        for part in [
+            "[entity.Kunde]\ntype = \"kunde\"",
+            "key = [\"k#{kundeId}\", \"k#{kundeId}\"]",
+            "[entity.BestellPosten]",
+            "key = [\"b#{bestellungId}\", \"a#{artikelId}\"]",
+            "project = \"KEYS_ONLY\"",
+            "index.G1 = { key = [\"l#{lagerId}\", \"a#{artikelId}\"], when = \"exists(G1-PK)\"",
+            "# ? entity.LagerPlatz.index.G1.when: 2 of 3 items are in G1",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(drafts[1].text().contains("key = [\"{Geraet}\", \"{Zeit}\"]"), "{}", drafts[1].text());
+        assert!(drafts[2].text().contains("declare the entities"), "{}", drafts[2].text());
+    }
+}
+
+#[test]
+fn aliases_of_facets_are_templates_if_the_data_agree() {
+    let facet = json!({
+        "FacetName": "order",
+        "KeyAttributeAlias": { "PartitionKeyAlias": "CUST-<customer>", "SortKeyAlias": "number" },
+        "TableData": [{ "PK": { "S": "CUST-7" }, "SK": { "S": "ORD#1" } }, { "PK": { "S": "CUST-8" }, "SK": { "S": "ORD#2" } }],
+    });
+    let table = json!({
+        "TableName": "T",
+        "KeyAttributes": { "PartitionKey": { "AttributeName": "PK" }, "SortKey": { "AttributeName": "SK" } },
+        "TableFacets": [facet],
+    });
+    let draft = workbench::import(&json!({ "DataModel": [table] }).to_string()).unwrap().remove(0);
+    assert_eq!(keys(&draft.model.entities[0]), ["CUST-{customer}", "ORD#{number}"], "{}", draft.text());
+    assert_eq!(draft.model.entities[0].name, "Order");
+}
+
+/// Single letters, lists that only a word tells apart, identifiers in upper case, and a key without a word.
+#[test]
+fn entities_are_named_after_the_words_that_say_something() {
+    let mut items = Vec::new();
+    for number in 0..4 {
+        let (own, other) = (format!("m#{number}1"), format!("m#{number}2"));
+        items.push(item(&[("PK", &format!("{own}#fans")), ("SK", &other)]));
+        items.push(item(&[("PK", &format!("{own}#idols")), ("SK", &other)]));
+        items.push(item(&[
+            ("PK", &format!("{own}#feed")),
+            ("SK", &format!("x#{number}")),
+            ("expires", "N:1"),
+        ]));
+        items.push(item(&[
+            ("PK", &format!("s#{number}")),
+            ("SK", ["v#ABC", "v#XYZ"][number % 2]),
+            ("token", "t"),
+        ]));
+        items.push(item(&[
+            ("PK", &format!("q{number}")),
+            ("SK", "metadata"),
+            ("case_id", &format!("q{number}")),
+        ]));
+    }
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let names: Vec<&str> = draft.model.entities.iter().map(|entity| entity.name.as_str()).collect();
+    for name in ["Fans", "Idols", "Feed", "Case"] {
+        assert!(names.contains(&name), "{name}\n{}", draft.text());
+    }
+    assert!(draft.text().contains("key = [\"s#{"), "{}", draft.text());
+    assert_eq!(names.len(), 5, "{}", draft.text());
+}

@@ -1,0 +1,464 @@
+//! Migration: what items become under the next version of a model, and the way back.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::audit::table::TableAudit;
+use partita_design::generate::Generator;
+use partita_design::item::{Item, Value};
+use partita_design::migration::recount::Recount;
+use partita_design::migration::{Image, NewItem, Transition, is_same, key_of};
+use partita_design::{Model, Source, read};
+use std::collections::BTreeMap;
+
+fn model(text: &str) -> Model {
+    read(&Source::new("model.toml", text)).unwrap_or_else(|findings| panic!("{findings:#?}"))
+}
+
+fn shop(changes: &[(&str, &str)]) -> Model {
+    let mut text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    model(&text)
+}
+
+fn new_item<'m>(old: &'m Model, new: &'m Model, item: &Item) -> NewItem<'m> {
+    match (Transition { old, new }).image(item) {
+        Image::Item(new_item) => *new_item,
+        other => panic!("{item:?} becomes {other:?}"),
+    }
+}
+
+fn item(texts: &[(&str, &str)]) -> Item {
+    texts.iter().map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned()))).collect()
+}
+
+/// Migrates items as the command line does, and returns the violations of the new model.
+fn migrated(old: &Model, new: &Model, items: &[Item]) -> (Vec<Item>, usize) {
+    let mut table: BTreeMap<String, Item> = BTreeMap::new();
+    for item in items {
+        if let Image::Item(made) = (Transition { old, new }).image(item) {
+            let written = made.companions.iter().map(|companion| &companion.item).chain([&made.item]);
+            table.extend(written.map(|item| (format!("{:?}", key_of(new, item)), item.clone())));
+        }
+    }
+    let mut audit = TableAudit::new(new);
+    table.values().for_each(|item| audit.add(item));
+    let (_, violations) = audit.finish();
+    (table.into_values().collect(), violations.len())
+}
+
+#[test]
+fn items_migrate_to_the_next_version_and_back() {
+    let old = shop(&[]);
+    let new = shop(&[
+        ("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]"),
+        ("\"{createdAt}#{orderId}\"], when", "\"PENDING#{createdAt}#{orderId}\"], when"),
+    ]);
+    let (mut moved, mut changed) = (0, 0);
+    for item in Generator::new(&old, 9, 300).items() {
+        assert_eq!(new_item(&old, &old, &item).item, item);
+        let made = new_item(&old, &new, &item).item;
+        moved += usize::from(key_of(&new, &made) != key_of(&old, &item));
+        changed += usize::from(made != item);
+        assert_eq!(new_item(&old, &new, &made).item, made, "migration is idempotent");
+        assert_eq!(new_item(&new, &old, &made).item, item, "and back");
+    }
+    assert!(moved > 0 && changed > moved, "{moved} {changed}");
+}
+
+#[test]
+fn an_attribute_that_only_the_old_key_contained_is_kept() {
+    let old = shop(&[]);
+    let new = shop(&[("\"ITEM#{itemId}\"", "\"ITEM\"")]);
+    let is_line = |item: &Item| item["EntityType"] == Value::String("OrderItem".to_owned());
+    let mut item = Generator::new(&old, 9, 300).items().find(is_line).unwrap();
+    let id = item.remove("itemId").unwrap();
+    assert_eq!(new_item(&old, &new, &item).item["itemId"], id);
+}
+
+#[test]
+fn a_time_bucket_is_not_taken_for_a_time() {
+    let text = |key: &str| {
+        format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[entity.Reading]\n\
+             attributes = {{ sensorId = \"id\", at = \"timestamp\" }}\nkey = {key}\n"
+        )
+    };
+    let old = model(&text("[\"S#{sensorId}#{at:month}\", \"R\"]"));
+    let new = model(&text("[\"S#{sensorId}\", \"R#{at}\"]"));
+    let reading = item(&[("PK", "S#7#2026-04"), ("SK", "R")]);
+    let image = (Transition { old: &old, new: &new }).image(&reading);
+    assert!(matches!(&image, Image::Unknown(reason) if reason == "Reading has no at"), "{image:?}");
+    assert_eq!(new_item(&old, &old, &reading).item, reading, "an unchanged key is still right");
+}
+
+const USERS: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id", mail = "string", firstName = "string", lastName = "string" }
+key = ["USER#{userId}", "USER"]
+"#;
+
+const CUSTOMERS: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Customer]
+was = "User"
+key = ["CUSTOMER#{userId}", "CUSTOMER"]
+unique = ["email"]
+[entity.Customer.attributes]
+userId = "id"
+email = { type = "string", was = "mail" }
+name = { type = "string", computed = "{firstName} {lastName}" }
+level = { type = "int", default = 1 }
+isActive = { type = "bool", default = true }
+country = "string"
+[entity.CustomerByEmail]
+attributes = { userId = "id", email = "string", name = "string" }
+copies = "Customer"
+key = ["EMAIL#{email}", "CUSTOMER"]
+"#;
+
+fn user(number: u32) -> Item {
+    let (id, mail) = (number.to_string(), format!("{number}@example.com"));
+    let key = format!("USER#{number}");
+    item(&[
+        ("PK", &key),
+        ("SK", "USER"),
+        ("type", "User"),
+        ("userId", &id),
+        ("mail", &mail),
+        ("firstName", "Ada"),
+        ("lastName", "Byron"),
+    ])
+}
+
+#[test]
+fn entities_and_attributes_are_renamed_and_new_ones_filled() {
+    let (old, new) = (model(USERS), model(CUSTOMERS));
+    let made = new_item(&old, &new, &user(1));
+    assert_eq!(made.missing, ["country"]);
+    let mut expected = item(&[
+        ("PK", "CUSTOMER#1"),
+        ("SK", "CUSTOMER"),
+        ("type", "Customer"),
+        ("userId", "1"),
+        ("email", "1@example.com"),
+        ("firstName", "Ada"),
+        ("lastName", "Byron"),
+        ("name", "Ada Byron"),
+    ]);
+    expected.insert("level".to_owned(), Value::Number("1".to_owned()));
+    expected.insert("isActive".to_owned(), Value::Bool(true));
+    assert_eq!(made.item, expected);
+    assert!(is_same(&new_item(&old, &new, &made.item).item, &made.item), "idempotent");
+    let back = new_item(&new, &old, &made.item).item;
+    assert_eq!(
+        (&back["mail"], &back["type"]),
+        (&user(1)["mail"], &user(1)["type"]),
+        "renames are read backwards too"
+    );
+    assert_eq!(key_of(&old, &back), key_of(&old, &user(1)));
+}
+
+#[test]
+fn markers_and_copies_that_the_new_model_needs_are_made() {
+    let old = model(USERS);
+    let users: Vec<Item> = (0..20).map(user).collect();
+    let (_, violations) = migrated(&old, &model(CUSTOMERS), &users);
+    assert_eq!(violations, 1, "the country is missing");
+    let new = model(&CUSTOMERS.replace("country = \"string\"", "country = \"string?\""));
+    let (customers, violations) = migrated(&old, &new, &users);
+    assert_eq!((customers.len(), violations), (60, 0), "an item, a marker and a copy each");
+    let (again, _) = migrated(&old, &new, &customers);
+    assert_eq!(again, customers, "idempotent");
+}
+
+#[test]
+fn old_markers_and_copies_are_given_up() {
+    let (old, new) = (model(CUSTOMERS), model(USERS));
+    let customer = new_item(&new, &old, &user(1));
+    let copy = customer.companions.iter().find(|companion| companion.entity.is_some()).unwrap();
+    let marker = customer.companions.iter().find(|companion| companion.entity.is_none()).unwrap();
+    let transition = Transition { old: &old, new: &new };
+    assert!(matches!(transition.image(&marker.item), Image::Marker));
+    assert!(matches!(transition.image(&copy.item), Image::Removed(entity) if entity == "CustomerByEmail"));
+    let back = new_item(&old, &new, &customer.item);
+    assert!(back.companions.is_empty());
+    assert_eq!(back.obsolete.as_slice(), std::slice::from_ref(&marker.item));
+}
+
+#[test]
+fn a_copy_is_found_where_the_old_model_put_it() {
+    let old = model(CUSTOMERS);
+    let text = CUSTOMERS.replace("\"EMAIL#{email}\", \"CUSTOMER\"", "\"EMAIL#{email}\", \"BY-EMAIL\"");
+    let new = model(&text);
+    let customer = new_item(&model(USERS), &old, &user(1)).item;
+    let made = new_item(&old, &new, &customer);
+    let copy = made.companions.iter().find(|companion| companion.entity.is_some()).unwrap();
+    assert_eq!(copy.item["SK"], Value::String("BY-EMAIL".to_owned()));
+    assert_eq!(copy.old_key, Some(item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER")])));
+    let transition = Transition { old: &old, new: &new };
+    let moved = item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER"), ("type", "CustomerByEmail")]);
+    assert!(matches!(transition.image(&moved), Image::Copy { was_copy: true, .. }));
+    let (users, customers) = (model(USERS), model(CUSTOMERS));
+    let transition = Transition { old: &users, new: &customers };
+    let in_new_form = matches!(transition.image(&moved), Image::Copy { was_copy: true, .. });
+    assert!(in_new_form, "the old model has no such items: it is a copy already");
+}
+
+#[test]
+fn renames_that_could_not_be_repeated_are_refused() {
+    let refused = |from: &str, to: &str| {
+        let text = CUSTOMERS.replace(from, to);
+        assert_ne!(text, CUSTOMERS);
+        let findings = read(&Source::new("model.toml", text)).unwrap_err();
+        format!("{findings:?}")
+    };
+    assert!(refused("country =", "mail =").contains("Customer still has an attribute mail"));
+    assert!(
+        refused("was = \"User\"", "was = \"CustomerByEmail\"")
+            .contains("still has an entity CustomerByEmail")
+    );
+    assert!(refused("{firstName}", "{mail}").contains("computed from mail"));
+    assert!(refused("default = 1", "default = \"high\"").contains("a value of type int"));
+    assert!(
+        refused("country = \"string\"", "country = { type = \"list\", default = \"x\" }")
+            .contains("gives text")
+    );
+}
+
+const BOARDS: &str = r#"
+format = 1
+[table]
+name = "Boards"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Part]
+attributes = { boardId = "id", part = "int", posts = "int" }
+key = ["BOARD#{boardId}", "PART#{part}"]
+identity = ["boardId"]
+aggregates = { posts = "count Post", best = "max Post.points" }
+[entity.Post]
+attributes = { boardId = "id", postId = "id", points = "int" }
+key = ["BOARD#{boardId}", "POST#{postId}"]
+[pattern]
+board = { in = ["boardId"], out = ["Part*", "Post*"] }
+"#;
+
+#[test]
+fn aggregates_of_several_items_are_corrected_together() {
+    let boards = model(BOARDS);
+    let number = |text: &str| Value::Number(text.to_owned());
+    let mut items = Vec::new();
+    for part in ["0", "1", "2"] {
+        let sort = format!("PART#{part}");
+        let mut item = item(&[("PK", "BOARD#a"), ("SK", &sort), ("type", "Part"), ("boardId", "a")]);
+        item.extend([("part".to_owned(), number(part)), ("best".to_owned(), number(part))]);
+        items.push(item);
+    }
+    items[1].insert("posts".to_owned(), number("7"));
+    for post in ["1", "2", "3"] {
+        let sort = format!("POST#{post}");
+        let mut item = item(&[("PK", "BOARD#a"), ("SK", &sort), ("type", "Post"), ("boardId", "a")]);
+        item.insert("points".to_owned(), number("1"));
+        items.push(item);
+    }
+    let corrections = |items: &[Item]| {
+        let mut recount = Recount::new(&boards).unwrap();
+        items.iter().for_each(|item| recount.add(item));
+        recount.corrections()
+    };
+    for correction in corrections(&items) {
+        let own = |item: &&mut Item| key_of(&boards, item) == correction.key;
+        items.iter_mut().find(own).unwrap().extend(correction.after.clone());
+        let own = items.iter_mut().find(|item| key_of(&boards, item) == correction.key).unwrap();
+        own.retain(|name, _| name != "best" || correction.after.contains_key("best"));
+    }
+    assert_eq!(corrections(&items).len(), 0);
+    let mut audit = TableAudit::new(&boards);
+    items.iter().for_each(|item| audit.add(item));
+    let (_, violations) = audit.finish();
+    assert!(violations.is_empty(), "{violations:?}");
+    assert_eq!(items[1]["posts"], number("7"), "what is right as a part stays");
+    assert_eq!(items[0]["posts"], number("-4"));
+}
+
+/// A model of one table with these entities.
+fn model_with(entities: &str) -> Model {
+    model(&format!(
+        "format = 1\n[table]\nname = \"Table\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{entities}"
+    ))
+}
+
+#[test]
+fn items_get_the_shard_that_the_new_model_computes() {
+    let order = |key: &str, shard: &str| {
+        model_with(&format!(
+            "[entity.Order]\nattributes = {{ orderId = \"id\", customer = \"id\" }}\nkey = [\"{key}\", \"ORDER#{{orderId}}\"]\n{shard}\n\
+             [pattern]\nall = {{ out = \"Order*\" }}\n"
+        ))
+    };
+    let models = [
+        order("ORDERS#{shard}", "shard = { by = \"orderId\", count = 4 }"),
+        order("ORDERS#{shard}", "shard = { by = \"orderId\", count = 10 }"),
+        order("ORDERS#{shard}", "shard = { by = \"customer\", count = 10 }"),
+        order("ORDERS", ""),
+    ];
+    for old in &models {
+        let items: Vec<Item> = Generator::new(old, 5, 80).items().collect();
+        for new in &models {
+            let (moved, violations) = migrated(old, new, &items);
+            assert_eq!((moved.len(), violations), (items.len(), 0));
+            let (back, violations) = migrated(new, old, &moved);
+            assert_eq!(violations, 0);
+            assert!(items.iter().all(|item| back.iter().any(|other| is_same(item, other))));
+        }
+    }
+}
+
+#[test]
+fn an_entity_is_split_by_conditions_and_merged_again() {
+    let one = model_with(
+        "[entity.Pet]\nattributes = { petId = \"id\", kind = \"CAT|DOG\", name = \"string\" }\nkey = [\"PET#{petId}\", \"PET\"]\n",
+    );
+    let split = |cat: &str, dog: &str| {
+        let entity = |name: &str, was: &str| {
+            format!(
+                "[entity.{name}]\nwas = \"{was}\"\nattributes = {{ petId = \"id\", kind = \"CAT|DOG\", name = \"string\" }}\n\
+                 key = [\"{0}#{{petId}}\", \"{0}\"]\n",
+                name.to_uppercase()
+            )
+        };
+        model_with(&format!("{}{}", entity("Cat", cat), entity("Dog", dog)))
+    };
+    let two = split("Pet where kind == 'CAT'", "Pet where kind == 'DOG'");
+    let items: Vec<Item> = Generator::new(&one, 5, 60).items().collect();
+    let (moved, violations) = migrated(&one, &two, &items);
+    assert_eq!((moved.len(), violations), (items.len(), 0));
+    assert!(moved.iter().all(|item| (item["type"] == Value::String("Cat".to_owned()))
+        == (item["kind"] == Value::String("CAT".to_owned()))));
+    assert_eq!(migrated(&two, &one, &moved).0.len(), items.len());
+    let written = partita_design::toml_writer::write(&two, "");
+    assert!(written.contains("was = \"Pet where kind == 'CAT'\""), "{written}");
+    let merged = model_with(
+        "[entity.Pet]\nwas = [\"Cat where kind == 'CAT'\", \"Dog where kind == 'DOG'\"]\n\
+         attributes = { petId = \"id\", kind = \"CAT|DOG\", name = \"string\" }\nkey = [\"PET#{petId}\", \"PET\"]\n",
+    );
+    let mut plain = two.clone();
+    plain.entities.iter_mut().for_each(|entity| entity.was.clear());
+    let (together, violations) = migrated(&plain, &merged, &moved);
+    assert_eq!((together.len(), violations), (items.len(), 0));
+    let (apart, violations) = migrated(&merged, &plain, &together);
+    assert_eq!((apart, violations), (moved, 0));
+    let vague = split("Pet", "Pet");
+    match (Transition { old: &one, new: &vague }).image(&items[0]) {
+        Image::Unknown(reason) => assert!(reason.contains("Pet becomes Cat and Dog"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn values_get_their_new_types_where_nothing_is_lost() {
+    let of = |attributes: &str, kind: &str| {
+        let text = format!(
+            "[entity.E]\nattributes = {{ id = \"id\", {attributes} }}\nkey = [\"E#{{id}}\", \"E\"]\n"
+        );
+        let text = format!(
+            "format = 1\n[table]\nname = \"Table\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"{kind}\"\n{text}"
+        );
+        model(&text)
+    };
+    let old = of("n = \"string\", day = \"date\", f = \"decimal\", on = \"true|false\"", "type");
+    let new = of(
+        "n = \"int\", day = { type = \"timestamp\", precision = \"millisecond\" }, f = \"string\", on = \"bool\"",
+        "kind",
+    );
+    let mut stored = item(&[
+        ("PK", "E#1"),
+        ("SK", "E"),
+        ("type", "E"),
+        ("id", "1"),
+        ("n", "42"),
+        ("day", "2026-04-05"),
+        ("on", "true"),
+    ]);
+    stored.insert("f".to_owned(), Value::Number("1.50".to_owned()));
+    let made = new_item(&old, &new, &stored).item;
+    let text = |text: &str| Value::String(text.to_owned());
+    assert_eq!(
+        (&made["n"], &made["f"], &made["on"]),
+        (&Value::Number("42".to_owned()), &text("1.50"), &Value::Bool(true))
+    );
+    assert_eq!(made["day"], text("2026-04-05T00:00:00.000Z"));
+    assert_eq!((made.get("type"), &made["kind"]), (None, &text("E")), "the type attribute is renamed too");
+    assert!(is_same(&new_item(&new, &old, &made).item, &stored));
+    for (name, value) in [("n", "many"), ("n", "1.5")] {
+        stored.insert(name.to_owned(), text(value));
+        assert_eq!(
+            new_item(&old, &new, &stored).item[name],
+            text(value),
+            "what does not fit is kept, and found by the audit"
+        );
+    }
+    let mut later = made.clone();
+    later.insert("day".to_owned(), text("2026-04-05T10:30:00.000Z"));
+    assert_eq!(new_item(&new, &old, &later).item["day"], later["day"], "a time of day is not dropped");
+}
+
+#[test]
+fn a_number_that_a_key_has_no_room_for_is_named_as_such() {
+    let courses = |format: &str| {
+        model(&support::with_table(&format!(
+            "[entity.Course]\nattributes = {{ area = \"id\", no = \"int\" }}\nkey = [\"AREA#{{area}}\", \"COURSE#{{no{format}}}\"]\n"
+        )))
+    };
+    let (old, new) = (courses(":04"), courses(":02"));
+    let mut course = item(&[("PK", "AREA#a"), ("SK", "COURSE#0123"), ("type", "Course"), ("area", "a")]);
+    course.insert("no".to_owned(), Value::Number("123".to_owned()));
+    let image = (Transition { old: &old, new: &new }).image(&course);
+    let expected = "the no of Course does not fit COURSE#{no:02}";
+    assert!(matches!(&image, Image::Unknown(reason) if reason == expected), "{image:?}");
+}
+
+#[test]
+fn an_item_that_has_an_attribute_under_both_names_keeps_both_values() {
+    let (old, new) = (model(USERS), model(CUSTOMERS));
+    let mut both = user(1);
+    both.insert("email".to_owned(), both["mail"].clone());
+    assert_eq!(new_item(&old, &new, &both).item.get("mail"), None, "the same value is not kept twice");
+    both.insert("email".to_owned(), Value::String("stray".to_owned()));
+    let image = (Transition { old: &old, new: &new }).image(&both);
+    let expected =
+        "Customer has both mail and email, its new name, with different values: remove one of them";
+    assert!(matches!(&image, Image::Unknown(reason) if reason == expected), "{image:?}");
+}
+
+#[test]
+fn what_becomes_something_else_each_time_is_not_in_its_new_form() {
+    let follows = |key: &str| {
+        model_with(&format!("[entity.Follow]\nattributes = {{ from = \"id\", to = \"id\" }}\nkey = {key}\n"))
+    };
+    let (old, new) = (follows("[\"N#{from}\", \"F#{to}\"]"), follows("[\"N#{to}\", \"F#{from}\"]"));
+    let transition = Transition { old: &old, new: &new };
+    let mut edge = item(&[("PK", "N#a"), ("SK", "F#b"), ("type", "Follow")]);
+    let made = new_item(&old, &new, &edge).item;
+    assert!(
+        !transition.is_new_form(&edge) && !transition.is_new_form(&made),
+        "only the keys hold the values"
+    );
+    edge.extend(item(&[("from", "a"), ("to", "b")]));
+    let made = new_item(&old, &new, &edge).item;
+    assert!(!transition.is_new_form(&edge) && transition.is_new_form(&made));
+}

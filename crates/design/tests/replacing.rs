@@ -1,0 +1,132 @@
+//! One model in place of another: every rule that the new one lowers is named, and no other.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::audit::rules::lost_rules;
+
+const MODEL: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = { userId = "id", email = "string", tenantId = "id" }
+key = ["USER#{userId}", "USER"]
+unique = ["email"]
+aggregates = { open = "count Task where status == 'OPEN'", hours = "sum Task.hours" }
+[entity.Task]
+attributes = { taskId = "id", userId = "id", status = "OPEN|DONE", hours = "int", revision = "int" }
+key = ["USER#{userId}", "TASK#{taskId}#{shard}"]
+shard = { count = 4 }
+lock = "revision"
+index.GSI1 = { key = ["STATUS#{status}#{shard:02}", "{taskId}"], when = "status == 'OPEN'", shard = { by = "taskId", count = 4 } }
+[entity.TaskById]
+copies = "Task"
+attributes = { taskId = "id", userId = "id", hours = "int" }
+key = ["TASK#{taskId}", "TASK"]
+[entity.Version]
+attributes = { docId = "id", version = "int" }
+identity = ["docId", "version"]
+key = ["DOC#{docId}", "V#{version:08}"]
+versions = "version"
+[entity.Latest]
+copies = "Version"
+latest = true
+identity = "docId"
+attributes = { docId = "id", version = "int" }
+key = ["DOC#{docId}", "LATEST"]
+"#;
+
+fn lost(model: &str, from: &str, to: &str) -> Vec<String> {
+    assert!(model.contains(from), "{from}");
+    lost_rules(&support::model(model), &support::model(&model.replacen(from, to, 1)))
+}
+
+#[test]
+fn what_a_model_lowers_is_named() {
+    for (from, to, rule) in [
+        ("[\"USER#{userId}\", \"USER\"]", "[\"USER#{userId}\", \"ME\"]", "key of User"),
+        ("TASK#{taskId}#{shard}", "TASK#{taskId}#{shard:02}", "key of Task"),
+        ("shard = { count = 4 }", "shard = { count = 5 }", "key of Task"),
+        ("by = \"taskId\", count = 4", "by = \"taskId\", count = 3", "index GSI1 of Task"),
+        ("by = \"taskId\", count = 4", "by = \"userId\", count = 4", "index GSI1 of Task"),
+        ("by = \"taskId\", count = 4", "by = \"taskId\", hash = \"other\", count = 4", "index GSI1 of Task"),
+        ("by = \"taskId\", count = 4", "count = 4", "index GSI1 of Task"),
+        ("STATUS#{status}#{shard:02}", "S#{status}#{shard:02}", "index GSI1 of Task"),
+        ("when = \"status == 'OPEN'\"", "when = \"status == 'DONE'\"", "index GSI1 of Task"),
+        ("when = \"status == 'OPEN'\", ", "", "index GSI1 of Task"),
+        ("unique = [\"email\"]", "unique = [[\"tenantId\", \"email\"]]", "unique email of User"),
+        ("count Task where status == 'OPEN'", "count Task", "aggregate open of User"),
+        ("count Task where status == 'OPEN'", "count Task where status == 'DONE'", "aggregate open of User"),
+        ("sum Task.hours", "max Task.hours", "aggregate hours of User"),
+        ("sum Task.hours", "sum Task.revision", "aggregate hours of User"),
+        ("lock = \"revision\"", "lock = \"hours\"", "lock revision of Task"),
+        ("copies = \"Task\"", "copies = \"Task\"\nidentity = \"hours\"", "copy TaskById of Task"),
+        (
+            "key = [\"USER#{userId}\", \"TASK#",
+            "identity = \"hours\"\nkey = [\"USER#{userId}\", \"TASK#",
+            "copy TaskById of Task",
+        ),
+        ("latest = true\n", "", "copy Latest of Version"),
+        (
+            "versions = \"version\"\n[entity.Latest]\ncopies = \"Version\"\nlatest = true",
+            "[entity.Latest]\ncopies = \"Version\"",
+            "version version of Version",
+        ),
+        ("[entity.Version]", "[entity.Version]\ntype = \"V\"", "type Version of Version"),
+        ("status = \"OPEN|DONE\"", "status = \"OPEN|DONE|LOST\"", "value of status in Task"),
+        ("hours = \"int\", revision", "hours = \"int?\", revision", "value of hours in Task"),
+    ] {
+        let found = lost(MODEL, from, to);
+        assert!(found.iter().any(|own| own == rule), "{from} → {to}: {found:?}");
+    }
+}
+
+#[test]
+fn what_a_model_keeps_or_adds_is_not() {
+    for (from, to) in [
+        ("format = 1", "format = 1\n# the same"),
+        ("shard = { count = 4 }", "shard = { count = 3 }"),
+        ("shard = { count = 4 }", "shard = { by = \"userId\", count = 4 }"),
+        ("by = \"taskId\", count = 4", "by = \"taskId\", hash = \"crc32\", count = 4"),
+        ("when = \"status == 'OPEN'\"", "when = \"status != 'DONE'\""),
+        ("where status == 'OPEN'", "where status in ('OPEN')"),
+        ("unique = [\"email\"]", "unique = [\"email\", [\"tenantId\", \"email\"]]"),
+        ("status = \"OPEN|DONE\"", "status = \"DONE|OPEN\""),
+        ("hours = \"int\", revision", "hours = { type = \"int\", min = 0 }, revision"),
+        (
+            "[entity.Version]",
+            "[entity.Note]\nattributes = { noteId = \"id\" }\nkey = [\"NOTE#{noteId}\", \"NOTE\"]\n[entity.Version]",
+        ),
+    ] {
+        assert_eq!(lost(MODEL, from, to), [""; 0], "{from} → {to}");
+    }
+}
+
+#[test]
+fn an_entity_that_takes_the_items_of_another_lowers_its_rules() {
+    let untyped = MODEL.replace("type_attribute = \"type\"\n", "");
+    let other = |key: &str| {
+        format!(
+            "[entity.Note]\nattributes = {{ noteId = \"string\" }}\nkey = [\"{key}\", \"USER\"]\n[entity.User]"
+        )
+    };
+    let rule = "key of User, which Note may have too";
+    assert_eq!(lost(&untyped, "[entity.User]", &other("USER#{noteId}")), [rule]);
+    assert_eq!(lost(&untyped, "[entity.User]", &other("NOTE#{noteId}")), [""; 0]);
+    assert_eq!(lost(MODEL, "[entity.User]", &other("USER#{noteId}")), [""; 0], "their types differ");
+    let same = other("USER#{noteId}").replace("[entity.Note]", "[entity.Note]\ntype = \"User\"");
+    assert_eq!(lost(MODEL, "[entity.User]", &same), [rule]);
+}
+
+#[test]
+fn choices_are_texts() {
+    let lost = |new: &str| lost(MODEL, "email = \"string\"", &format!("email = \"{new}\""));
+    assert_eq!(lost("a@b|c@d"), [""; 0]);
+    assert_eq!(lost("a@b|7"), [""; 0]);
+}

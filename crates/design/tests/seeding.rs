@@ -1,0 +1,139 @@
+//! Generated items match the model that they come from: the audit of a seeded table finds nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::Model;
+use partita_design::audit::table::TableAudit;
+use partita_design::finding::Severity;
+use partita_design::generate::Generator;
+use proptest::prelude::*;
+
+#[test]
+fn the_audit_of_generated_items_finds_nothing() {
+    for folder in ["models", "crates/design/tests/good", "crates/design/tests/planted"] {
+        for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let model = support::model(&std::fs::read_to_string(&path).unwrap());
+            let generator = Generator::new(&model, 1, 200);
+            let mut audit = TableAudit::new(&model);
+            for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
+                for number in 0..generator.count(entity) {
+                    generator.bundle(entity, number).iter().for_each(|item| audit.add(item));
+                }
+            }
+            let (items, violations) = audit.finish();
+            assert!(items >= 50 && violations.is_empty(), "{}: {violations:#?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_counted_belongs_to_what_counts_it_whatever_the_identifier_is_called() {
+    let text = "[entity.Customer]\nattributes = { userId = \"id\" }\nkey = [\"USER#{userId}\", \"USER\"]\n\
+                aggregates = { posts = \"count Post\" }\n[entity.Post]\nattributes = { userId = \"id\", postId = \"id\" }\n\
+                key = [\"USER#{userId}\", \"POST#{postId}\"]\n";
+    let model = support::model(&support::with_table(text));
+    let mut audit = TableAudit::new(&model);
+    support::items_of(&model, 60).iter().for_each(|item| audit.add(item));
+    let (items, violations) = audit.finish();
+    assert!(items >= 30 && violations.is_empty(), "{violations:#?}");
+}
+
+#[test]
+fn a_copy_that_names_its_originals_identity_follows_it() {
+    let quilts = support::with_table(
+        r##"
+[entity.Quilt]
+attributes = { quiltId = "id", maker = "string" }
+key = ["QUILT#{quiltId}", "QUILT"]
+expect = { count = 30 }
+[entity.QuiltCard]
+copies = "Quilt"
+identity = "quiltId"
+attributes = { quiltId = "id", maker = "string" }
+key = ["CARD#{quiltId}", "CARD"]
+"##,
+    );
+    let model = support::model(&quilts);
+    let items = support::items_of(&model, 60);
+    assert_eq!(support::violations(&model, &items), "");
+    let is_card =
+        |item: &&partita_design::item::Item| item["PK"].to_text().is_some_and(|key| key.starts_with("CARD#"));
+    assert_eq!(items.iter().filter(is_card).count() * 2, items.len());
+    let without_a_card: Vec<_> = items.iter().filter(|item| !is_card(item)).cloned().collect();
+    assert!(support::violations(&model, &without_a_card).contains("is missing"));
+}
+
+#[test]
+fn sparse_indexes_have_as_many_items_as_the_model_expects() {
+    let orders = support::with_table(
+        r##"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Order]
+attributes = { orderId = "id", status = "PENDING|PAID|SHIPPED", claimedBy = "string?" }
+key = ["ORDER#{orderId}", "ORDER"]
+index.GSI1 = { key = ["PENDING", "{orderId}"], when = "status == 'PENDING'", count = 200 }
+expect = { count = 20000 }
+"##,
+    );
+    let declared = support::model(&orders);
+    let in_index = |model: &Model, total: u64| {
+        let items = support::items_of(model, total);
+        assert_eq!(support::violations(model, &items), "");
+        items.iter().filter(|item| item.contains_key("GSI1PK")).count()
+    };
+    assert_eq!(in_index(&declared, 20_000), 200);
+    assert_eq!(in_index(&declared, 2_000), 20);
+    // Enough for patterns to find something.
+    assert_eq!(in_index(&declared, 100), 3);
+    let unclaimed = orders.replace("status == 'PENDING'", "status != 'PAID' and not exists(claimedBy)");
+    assert_eq!(in_index(&support::model(&unclaimed), 2_000), 20);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_audit_of_items_of_random_models_finds_nothing(
+        section in prop::sample::select(vec!["id", "ulid", "uuid", "A|B|C", "date"]),
+        separator in prop::sample::select(vec!["#", "-", "_", "|", "--", "/"]),
+        format in prop::sample::select(vec!["+02", "+02.1", "+02.2", "+03.3"]),
+        (count, has_unique, has_copy) in (1_u64..500, any::<bool>(), any::<bool>()),
+        seed in any::<u64>(),
+    ) {
+        let unique = if has_unique { "unique = [\"label\"]" } else { "" };
+        let copy = format!(
+            "[entity.Card]\ncopies = \"Part\"\nidentity = \"partId\"\nattributes = {{ partId = \"id\", celsius = \"decimal\" }}\n\
+             key = [\"C{separator}{{partId}}\", \"CARD\"]"
+        );
+        let text = support::with_table(&format!(r##"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Part]
+key = ["S{separator}{{section}}{separator}{{partId}}", "PART"]
+{unique}
+index.GSI1 = {{ key = ["STATUS{separator}{{status}}", "{{celsius:{format}}}{separator}{{partId}}"], when = "status == 'NEW'", count = {count} }}
+expect = {{ count = 500 }}
+[entity.Part.attributes]
+partId = "id"
+section = "{section}"
+label = "id"
+status = "NEW|USED|SOLD"
+celsius = {{ type = "decimal", min = -99.9, max = 99.9 }}
+{}
+"##, if has_copy { &copy } else { "" }));
+        prop_assume!(!support::findings(&text).iter().any(|finding| finding.severity == Severity::Error));
+        let model = support::model(&text);
+        let generator = Generator::new(&model, seed, 120);
+        let leaders = model.entities.iter().filter(|entity| !generator.is_follower(entity));
+        let numbered = leaders.flat_map(|entity| (0..generator.count(entity)).map(move |number| (entity, number)));
+        let items: Vec<_> = numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect();
+        prop_assert_eq!(support::violations(&model, &items), "", "{}", text);
+    }
+}

@@ -1,0 +1,333 @@
+//! Requests as they are sent: those of declared writes fit the items that `seed` generates, and those of patterns have their filters.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::exchange::item_json::encode;
+use partita_design::exchange::write_requests::write_requests;
+use partita_design::generate::Generator;
+use partita_design::report::sent::{Language, requests};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+#[test]
+fn what_is_created_is_new_and_what_is_updated_exists() {
+    let text =
+        std::fs::read_to_string(support::root().join("crates/design/tests/good/workshop.toml")).unwrap();
+    let model = support::model(&text);
+    let generator = Generator::of_examples(&model);
+    let key = |item: &Value| (item["PK"].to_string(), item["SK"].to_string());
+    let mut seeded = HashSet::new();
+    for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
+        for number in 0..generator.count(entity) {
+            let bundle = generator.bundle(entity, number);
+            seeded.extend(bundle.iter().map(|item| key(&Value::Object(encode(item)))));
+        }
+    }
+    let mut checked = 0;
+    for write in &model.writes {
+        for request in write_requests(&generator, write) {
+            let parts = match request.input.get("TransactItems").and_then(Value::as_array) {
+                Some(items) => items
+                    .iter()
+                    .map(|item| item.as_object().unwrap().values().next().unwrap().clone())
+                    .collect(),
+                None => vec![request.input.clone()],
+            };
+            for part in parts {
+                let creates = part["ConditionExpression"]
+                    .as_str()
+                    .is_some_and(|text| text.contains("attribute_not_exists"));
+                let own = if part.get("Item").is_some() { &part["Item"] } else { &part["Key"] };
+                assert_eq!(seeded.contains(&key(own)), !creates, "{} {part:#}", write.name);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 10);
+    for language in [Language::Cli, Language::Python, Language::JavaScript, Language::Json] {
+        let text = requests(&model, Some("accept"), language);
+        assert!(text.contains("jobCount") && text.contains("attribute_not_exists(PK)"), "{text}");
+    }
+}
+
+/// The requests that a pattern over trams and their depot sends.
+fn tram_requests(pattern: &str) -> Vec<Value> {
+    let text = support::with_table(&format!(
+        r#"
+[entity.Depot]
+attributes = {{ depotId = "id", city = "string" }}
+key = ["DEPOT#{{depotId}}", "DEPOT"]
+[entity.Tram]
+attributes = {{ depotId = "id", tramId = "id", state = "UP|DOWN|LOST", seats = "int", clean = "bool", note = "string?", at = "timestamp" }}
+key = ["DEPOT#{{depotId}}", "TRAM#{{tramId}}"]
+[pattern]
+trams = {{ in = ["depotId"], {pattern} }}
+"#
+    ));
+    let sent: Value = serde_json::from_str(&requests(&support::model(&text), None, Language::Json)).unwrap();
+    sent[0]["requests"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_a_filter_tests_is_sent() {
+    for (pattern, expression, values) in [
+        ("where = \"seats > 5\"", "#f0 > :f0", json!([{ "N": "5" }])),
+        ("where = \"clean == true\"", "#f0 = :f0", json!([{ "BOOL": true }])),
+        ("where = \"state != 'UP'\"", "#f0 <> :f0", json!([{ "S": "UP" }])),
+        (
+            "where = \"state in ('UP', 'LOST') and seats between 3 and 9\"",
+            "#f0 IN (:f0, :f1) AND #f1 BETWEEN :f2 AND :f3",
+            json!([{ "S": "UP" }, { "S": "LOST" }, { "N": "3" }, { "N": "9" }]),
+        ),
+        ("where = \"exists(note)\"", "attribute_exists(#f0)", json!([])),
+        ("where = \"missing(note)\"", "attribute_not_exists(#f0)", json!([])),
+        (
+            "where = \"begins_with(note, 'a') or not (contains(note, 'b'))\"",
+            "(begins_with(#f0, :f0) OR (NOT contains(#f0, :f1)))",
+            json!([{ "S": "a" }, { "S": "b" }]),
+        ),
+    ] {
+        let request = &tram_requests(&format!("out = \"Tram*\", {pattern}"))[0]["input"];
+        assert_eq!(request["FilterExpression"], expression, "{pattern}");
+        let own = request["ExpressionAttributeValues"].as_object().unwrap();
+        let own: Vec<&Value> =
+            own.iter().filter(|(name, _)| name.starts_with(":f")).map(|(_, value)| value).collect();
+        assert_eq!(json!(own), values, "{pattern}");
+    }
+}
+
+#[test]
+fn a_filter_does_not_drop_the_single_item_beside_a_list() {
+    let sent = tram_requests("out = [\"Depot\", \"Tram*\"], where = \"state == 'UP'\"");
+    let filters: Vec<&Value> = sent.iter().map(|request| &request["input"]["FilterExpression"]).collect();
+    assert_eq!(filters, [&Value::Null, &json!("#f0 = :f0")]);
+    let both = tram_requests("out = [\"Depot\", \"Tram*\"], where = \"depotId != 'x'\"");
+    assert_eq!(both[0]["input"]["FilterExpression"], "#f0 <> :f0");
+}
+
+#[test]
+fn the_filter_of_a_declared_request_is_sent() {
+    let text = support::with_table(
+        r#"
+[entity.Tram]
+attributes = { depotId = "id", tramId = "id", seats = "int" }
+key = ["DEPOT#{depotId}", "TRAM#{tramId}"]
+[pattern]
+trams = { in = ["depotId"], out = "Tram*", where = "seats > 5", request = { condition = "PK = 'DEPOT#{depotId}'", filter = "seats > 5" } }
+"#,
+    );
+    let text = partita_design::report::explain::text(&support::model(&text), Some("trams"));
+    let declared = text.lines().find(|line| line.contains(":k0")).unwrap();
+    assert!(declared.contains(r##""FilterExpression":"#f0 > :f0""##), "{text}");
+}
+
+#[test]
+fn aggregates_change_by_what_the_written_items_add() {
+    let text = support::with_table(
+        "[entity.Member]\nattributes = { memberId = \"id\" }\nkey = [\"MEMBER#{memberId}\", \"MEMBER\"]\n\
+         aggregates = { paid = \"sum Payment.amount where status == 'PAID'\", payments = \"count Payment\" }\n\
+         [entity.Payment]\nattributes = { memberId = \"id\", paymentId = \"id\", status = \"PENDING|PAID\", amount = \"int\" }\n\
+         key = [\"MEMBER#{memberId}\", \"PAYMENT#{paymentId}\"]\nexpect = { per = \"Member\", average = 5 }\n\
+         [write]\ncharge = { transact = [\"create Payment*\", \"update Member set paid, payments\"] }\n\
+         settle = { transact = [\"update Payment set status\", \"update Member set paid\"] }\n",
+    );
+    let model = support::model(&text);
+    let generator = Generator::of_examples(&model);
+    let number = |value: &Value| value["N"].as_str().unwrap().parse::<i64>().unwrap();
+    let sent = |name: &str| {
+        let write = model.writes.iter().find(|write| write.name == name).unwrap();
+        let request = write_requests(&generator, write).remove(0);
+        let parts = request.input["TransactItems"].as_array().unwrap().clone();
+        let values = parts.last().unwrap()["Update"]["ExpressionAttributeValues"].clone();
+        (parts, values)
+    };
+    let (parts, values) = sent("charge");
+    let puts: Vec<&Value> =
+        parts.iter().map(|part| &part["Put"]["Item"]).filter(|item| !item.is_null()).collect();
+    let paid: i64 =
+        puts.iter().filter(|item| item["status"]["S"] == "PAID").map(|item| number(&item["amount"])).sum();
+    assert_eq!((number(&values[":v0"]), number(&values[":v1"])), (paid, puts.len() as i64));
+    let payment = model.entities.iter().find(|entity| entity.name == "Payment").unwrap();
+    let (parts, values) = sent("settle");
+    let mut all = (0..generator.count(payment)).map(|number| encode(&generator.item(payment, number)));
+    let stored = all.find(|item| item["SK"] == parts[0]["Update"]["Key"]["SK"]).unwrap();
+    let sign = if stored["status"]["S"] == "PAID" { -1 } else { 1 };
+    assert_eq!(number(&values[":v0"]), sign * number(&stored["amount"]));
+}
+
+/// The requests of a write in a model of tickets, in which every event has at most one waiting user.
+fn ticket_requests(write: &str) -> Vec<Value> {
+    let text = support::with_table(&format!(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Event]
+attributes = {{ eventId = "id", title = "string", open = "bool", version = "int" }}
+aggregates = {{ waiting = "count Waiting", last = "max Waiting.joinedAt" }}
+key = ["EVENT#{{eventId}}", "EVENT"]
+lock = "version"
+expect = {{ count = 100 }}
+[entity.Waiting]
+attributes = {{ eventId = "id", userId = "id", joinedAt = "timestamp" }}
+key = ["EVENT#{{eventId}}", "WAIT#{{userId}}"]
+expect = {{ per = "Event", average = 1 }}
+[entity.Seat]
+attributes = {{ eventId = "id", seatId = "id", status = "FREE|HELD|SOLD", holderId = "id?" }}
+key = ["EVENT#{{eventId}}", "SEAT#{{seatId}}"]
+index.GSI1 = {{ key = ["FREE#{{eventId}}", "SEAT#{{seatId}}"], when = "status == 'FREE'" }}
+expect = {{ per = "Event", average = 10 }}
+[write]
+sent = {{ {write} }}
+"#
+    ));
+    let model = support::model(&text);
+    let generator = Generator::of_examples(&model);
+    let requests = write_requests(&generator, &model.writes[0]);
+    requests
+        .into_iter()
+        .map(|request| json!({ "operation": request.operation, "input": request.input }))
+        .collect()
+}
+
+#[test]
+fn an_update_sends_all_that_it_declares() {
+    let hold = &ticket_requests("update = \"Seat\", set = [\"status\", \"holderId\"]")[0]["input"];
+    let text = hold["UpdateExpression"].as_str().unwrap();
+    assert_eq!(text, "SET holderId = :v0, #status = :v1 REMOVE GSI1PK, GSI1SK");
+    assert_eq!(hold["ExpressionAttributeValues"][":v1"]["S"], "HELD");
+    let open = &ticket_requests("update = \"Event\", set = [\"open\", \"title\"]")[0]["input"];
+    let text = open["UpdateExpression"].as_str().unwrap();
+    assert!(text.contains("open") && text.contains("title") && text.contains("version"), "{text}");
+}
+
+#[test]
+fn aggregates_are_sent_whatever_they_are_and_wherever_their_update_stands() {
+    for actions in [
+        r#""create Waiting", "update Event set waiting, last""#,
+        r#""update Event set waiting, last", "create Waiting""#,
+    ] {
+        let sent = &ticket_requests(&format!("transact = [{actions}]"))[0]["input"]["TransactItems"];
+        let parts = sent.as_array().unwrap();
+        let update = parts.iter().find_map(|part| part.get("Update")).unwrap();
+        let text = update["UpdateExpression"].as_str().unwrap();
+        assert!(text.contains("ADD waiting :") && text.contains("last = :"), "{text}");
+        let put = parts.iter().find_map(|part| part.get("Put")).unwrap();
+        assert_eq!(put["Item"]["PK"], update["Key"]["PK"], "{sent:#}");
+    }
+    let both =
+        &ticket_requests(r#"transact = ["create Event", "create Waiting*"]"#)[0]["input"]["TransactItems"];
+    assert_eq!(both[0]["Put"]["Item"]["waiting"]["N"], "2", "{both:#}");
+}
+
+#[test]
+fn what_is_created_is_at_its_beginning() {
+    let seat = &ticket_requests("create = \"Seat\"")[0]["input"]["Item"];
+    assert_eq!(seat["status"]["S"], "FREE");
+    assert!(seat.get("GSI1PK").is_some(), "{seat:#}");
+    let event = &ticket_requests("create = \"Event\"")[0]["input"]["Item"];
+    assert_eq!(event["version"]["N"], "1");
+}
+
+#[test]
+fn a_batch_is_one_request() {
+    let sent = ticket_requests(r#"batch = ["put Seat*", "delete Waiting"]"#);
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0]["operation"], "BatchWriteItem");
+    let parts = sent[0]["input"]["RequestItems"].as_object().unwrap().values().next().unwrap();
+    let kinds: Vec<&String> =
+        parts.as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap().keys()).collect();
+    assert_eq!(kinds, ["PutRequest", "PutRequest", "PutRequest", "DeleteRequest"]);
+}
+
+#[test]
+fn the_command_line_stops_at_a_limit() {
+    let text = support::with_table(
+        r#"
+[entity.Tram]
+attributes = { depotId = "id", tramId = "id" }
+key = ["DEPOT#{depotId}", "TRAM#{tramId}"]
+[pattern]
+first = { in = ["depotId"], out = "Tram*", order = "tramId asc", limit = 5 }
+all = { in = ["depotId"], out = "Tram*" }
+"#,
+    );
+    let model = support::model(&text);
+    let is_once = |name: &str| {
+        requests(&model, Some(name), Language::Cli).contains("aws dynamodb query --no-paginate ")
+    };
+    assert!(is_once("first") && !is_once("all"));
+}
+
+#[test]
+fn the_caller_is_told_what_no_filter_can_test() {
+    let text = r#"
+format = 1
+[table]
+name = "Readings"
+keys = ["device", "number"]
+[entity.Reading]
+attributes = { device = "id", number = { type = "int", min = 0 }, value = "int" }
+identity = ["device", "number"]
+key = ["{device}", "{number}"]
+[pattern]
+others = { in = ["device"], where = "number != 5 and value > 3", out = "Reading*" }
+"#;
+    let model = support::model(text);
+    let explained = partita_design::report::explain::text(&model, None);
+    assert!(explained.contains("filter  value > 3 (after"), "{explained}");
+    assert!(explained.contains("then    drop the items without number != 5\n"), "{explained}");
+    let json = partita_design::report::explain::json(&model, None);
+    assert_eq!(json["patterns"][0]["steps"][0]["afterwards"][0], "drop the items without number != 5");
+    let python = requests(&model, None, Language::Python);
+    assert!(python.contains("# then drop the items without number != 5\n"), "{python}");
+}
+
+#[test]
+fn what_is_created_under_an_existing_parent_is_new() {
+    let text = support::with_table(
+        r#"
+[entity.Job]
+attributes = { jobId = "id", state = "NEW|RUNNING|DONE" }
+key = ["JOB#{jobId}", "JOB"]
+expect = { count = 100 }
+[entity.Attempt]
+attributes = { jobId = "id", attempt = { type = "int", min = 1, max = 99 }, at = "timestamp" }
+identity = ["jobId", "attempt"]
+key = ["JOB#{jobId}", "TRY#{attempt:02}"]
+expect = { per = "Job", average = 4 }
+[write]
+take = { transact = ["update Job set state", "create Attempt"] }
+"#,
+    );
+    let model = support::model(&text);
+    let generator = Generator::of_examples(&model);
+    let sent = write_requests(&generator, &model.writes[0]).remove(0).input;
+    let item = sent["TransactItems"][1]["Put"]["Item"].as_object().unwrap();
+    let attempts =
+        (0..generator.count(&model.entities[1])).map(|number| generator.item(&model.entities[1], number));
+    let is_same =
+        |other: &serde_json::Map<String, Value>| other["PK"] == item["PK"] && other["SK"] == item["SK"];
+    assert!(!attempts.map(|other| encode(&other)).any(|other| is_same(&other)), "{item:?}");
+}
+
+#[test]
+fn an_update_names_only_keys_that_it_does_not_set_itself() {
+    let text = support::with_table(
+        r#"
+[index.Recent]
+keys = ["RPK", "at"]
+[entity.Event]
+attributes = { eventId = "id", kind = "string", at = "timestamp" }
+key = ["EVENT#{eventId}", "EVENT"]
+index.Recent = { key = ["KIND#{kind}", "{at}"] }
+[write]
+touch = { update = "Event", set = ["at"] }
+rename = { update = "Event", set = ["kind"] }
+"#,
+    );
+    let text = partita_design::report::explain::text(&support::model(&text), None);
+    let also: Vec<&str> = text.lines().filter(|line| line.contains("also set")).collect();
+    assert_eq!(also, ["  also set RPK: it is built from what this changes"]);
+}

@@ -1,0 +1,92 @@
+//! Plans that are carried out: which items a call means, and what the caller does with those that a request returns.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::exchange::item_json;
+use partita_design::keys::keyspace::Keyspace;
+use partita_design::plan::plan;
+use partita_design::plan::trial::{Page, PreparedPlan, calls, difference, expected, known};
+use serde_json::json;
+
+const MODEL: &str = r#"
+[entity.Path]
+attributes = { pathId = "id", tags = "set", length = "int", note = "string?" }
+key = ["PATH#{pathId}", "PATH"]
+[pattern]
+tagged = { in = ["pathId"], where = "contains(tags, 'meadow')", out = "Path" }
+long = { in = ["pathId"], where = "length >= 50 or exists(surface)", out = ["Path", "Road*"], order = "roadId desc", limit = 2 }
+[entity.Road]
+attributes = { pathId = "id", roadId = "id", length = "int", surface = "string?" }
+key = ["PATH#{pathId}", "ROAD#{roadId}"]
+"#;
+
+#[test]
+fn sets_are_tested_as_sets() {
+    let model = support::model(&support::with_table(MODEL));
+    let path = |id: &str, tag: &str| {
+        let key = format!("PATH#{id}");
+        let item = json!({ "PK": { "S": key }, "SK": { "S": "PATH" }, "pathId": { "S": id }, "tags": { "SS": [tag, "hill"] }, "length": { "N": "7" } });
+        item_json::decode(&item).unwrap()
+    };
+    let items = [path("1", "meadow"), path("2", "forest")];
+    let calls = calls(&model.patterns[0], &known(&model, &items), 5);
+    assert_eq!(calls.len(), 1);
+    assert_eq!(expected(&model, &model.patterns[0], &calls[0], &known(&model, &items)).count, 1);
+}
+
+#[test]
+fn a_condition_on_one_of_its_attributes_concerns_an_entity() {
+    let model = support::model(&support::with_table(MODEL));
+    let item = json!({ "PK": { "S": "PATH#1" }, "SK": { "S": "PATH" }, "pathId": { "S": "1" }, "tags": { "SS": ["a"] }, "length": { "N": "7" } });
+    let items = [item_json::decode(&item).unwrap()];
+    let pattern = &model.patterns[1];
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, pattern).unwrap();
+    let call = partita_design::plan::trial::Call {
+        values: [("pathId".to_owned(), "1".to_owned())].into(),
+        range: None,
+    };
+    let wanted = expected(&model, pattern, &call, &known(&model, &items));
+    let send = |_: &'static str, _: &serde_json::Value| {
+        Ok::<_, ()>(Page { items: items.to_vec(), ..Page::default() })
+    };
+    let answer =
+        PreparedPlan::new(&model, pattern, &plan, &known(&model, &items)).execute(&call, send).unwrap();
+    assert_eq!(difference((&model, pattern), &wanted, &answer.items, &items), None);
+}
+
+#[test]
+fn the_single_item_beside_a_list_is_not_in_its_order() {
+    let model = support::model(&support::with_table(
+        r#"
+[entity.Customer]
+attributes = { customerId = "id", at = "date" }
+key = ["CUSTOMER#{customerId}", "PROFILE"]
+[entity.Order]
+attributes = { customerId = "id", orderId = "id", at = "date" }
+key = ["CUSTOMER#{customerId}", "ORDER#{at}#{orderId}"]
+[pattern]
+overview = { in = ["customerId"], out = ["Customer", "Order*"], order = "at desc", limit = 1 }
+since = { in = ["customerId"], range = { by = "at", from = "2026-02-01" }, out = "Order*" }
+"#,
+    ));
+    let item = |key: &str, at: &str, order: &str| {
+        let item = json!({ "PK": { "S": "CUSTOMER#1" }, "SK": { "S": key }, "customerId": { "S": "1" }, "at": { "S": at }, "orderId": { "S": order } });
+        item_json::decode(&item).unwrap()
+    };
+    let order = item("ORDER#2026-02-03#7", "2026-02-03", "7");
+    let items = [item("PROFILE", "2026-05-05", "none"), order];
+    let all = known(&model, &items);
+    let pattern = &model.patterns[0];
+    let call = calls(pattern, &all, 1).remove(0);
+    let wanted = expected(&model, pattern, &call, &all);
+    assert_eq!(difference((&model, pattern), &wanted, &items, &items), None);
+    let since = calls(&model.patterns[1], &all, 1).remove(0);
+    assert_eq!(
+        since.range,
+        Some(("2026-02-01".to_owned(), "2026-02-03".to_owned())),
+        "of orders, from the declared start"
+    );
+}

@@ -1,0 +1,95 @@
+//! Verdicts that are reached outside of the writer, because judging many or large items takes long and all writes share one writer.
+//!
+//! The writer sends such writes back. The caller drafts them, and has the results judged on another thread. The writer takes the verdict if
+//! the items are still those that were drafted from, and the judge's rules the same; otherwise it is reached again.
+
+use crate::offload::heavy_work::{HEAVY_WORK, offload};
+use crate::write::judge::{JudgedWrite, Judging, refusals};
+use crate::write::prepared_drafts::{DraftResult, PreparedDrafts};
+use crate::write::{Atomicity, Outcome, PendingCommit};
+use partita_api::Exception;
+use std::sync::Arc;
+
+/// Judging that takes no more steps is done by the writer: a millisecond or two.
+pub const MAX_WRITER_STEPS: usize = 1 << 18;
+
+/// What the judge said about drafted writes.
+pub struct Verdict {
+    /// The rules that were applied.
+    generation: u64,
+    /// The numbers of the refused writes, and the drafts that refuse them.
+    refused: Vec<(usize, DraftResult)>,
+}
+
+/// The writes that succeed but for the judge, by its verdict if there is one: their numbers, and the drafts that refuse them. `None` if there
+/// is none, and to judge them takes too long for the writer and `is_bounded`.
+pub(super) fn refused(
+    judging: Option<&Judging<'_>>,
+    verdict: Option<&Verdict>,
+    outcomes: &[Result<Outcome, Exception>],
+    is_bounded: bool,
+) -> Option<Vec<(usize, DraftResult)>> {
+    match (judging, verdict) {
+        (None, _) => Some(Vec::new()),
+        (Some(_), Some(verdict)) => Some(verdict.refused(outcomes)),
+        (Some(judging), None) => judging.refused(outcomes, is_bounded),
+    }
+}
+
+impl Verdict {
+    /// The refusals of writes that succeed otherwise.
+    fn refused(&self, outcomes: &[Result<Outcome, Exception>]) -> Vec<(usize, DraftResult)> {
+        let succeeds = |(number, _): &&(usize, DraftResult)| outcomes.get(*number).is_some_and(Result::is_ok);
+        self.refused.iter().filter(succeeds).cloned().collect()
+    }
+}
+
+impl PendingCommit {
+    /// The verdict on these drafts, if they are all still valid and the judge's rules have not changed.
+    pub(super) fn verdict<'a>(
+        &self,
+        valid: &[Option<&DraftResult>],
+        prepared: &'a PreparedDrafts,
+    ) -> Option<&'a Verdict> {
+        let verdict = prepared.verdict.as_deref()?;
+        let generation = self.judge.as_ref()?.generation();
+        let is_drafted = |(number, draft): (usize, &Option<&DraftResult>)| {
+            draft.is_some() || self.catalog.current(&self.writes[number].table).is_none()
+        };
+        let is_valid = valid.len() == self.writes.len() && valid.iter().enumerate().all(is_drafted);
+        (is_valid && verdict.generation == generation).then_some(verdict)
+    }
+
+    fn judge_drafts(&self, drafts: &PreparedDrafts) -> Option<Verdict> {
+        let judge = self.judge.as_deref()?;
+        let generation = judge.generation();
+        // A transaction that fails anyway is not judged.
+        let fails =
+            self.atomicity == Atomicity::AllOrNothing && drafts.iter().any(|(_, _, draft)| draft.is_err());
+        if fails {
+            return Some(Verdict { generation, refused: Vec::new() });
+        }
+        let judged: Vec<(usize, JudgedWrite<'_>)> = drafts
+            .iter()
+            .filter_map(|(number, old, draft)| {
+                let (draft, write) = (draft.as_ref().ok()?, &self.writes[number]);
+                let new = draft.new_item.item(write, old);
+                Some((number, JudgedWrite { table: &write.table.name, key: write.judged_key()?, old, new }))
+            })
+            .collect();
+        Some(Verdict { generation, refused: refusals(judge, self.atomicity, &judged) })
+    }
+}
+
+impl PreparedDrafts {
+    /// Has the drafts judged on another thread.
+    pub(super) async fn judged(mut self, pending: &Arc<PendingCommit>) -> Result<PreparedDrafts, Exception> {
+        let pending = Arc::clone(pending);
+        // It was too long for the writer, whatever the number of bytes.
+        offload(HEAVY_WORK, move || {
+            self.verdict = pending.judge_drafts(&self).map(Arc::new);
+            self
+        })
+        .await
+    }
+}

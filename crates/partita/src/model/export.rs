@@ -1,0 +1,22 @@
+//! `partita model export` and `schema`: conversion to other tools, and the schema for editors.
+
+use super::arguments::{Destination, Export};
+use super::{FINE, Outcome, file};
+use partita_design::exchange::{onetable, table_definition, workbench};
+use partita_design::reader::schema;
+
+pub fn run(arguments: &Export) -> Outcome {
+    let model = file::model(&arguments.model)?;
+    let document = match arguments.to {
+        Destination::Workbench => workbench::export(&model),
+        Destination::Onetable => onetable::export(&model),
+        Destination::CreateTable => table_definition::create_table(&model),
+    };
+    println!("{document:#}");
+    Ok(FINE)
+}
+
+pub fn schema() -> Outcome {
+    print!("{}", schema::SCHEMA);
+    Ok(FINE)
+}

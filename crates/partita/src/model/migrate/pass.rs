@@ -1,0 +1,428 @@
+//! One pass over all items of the sources: page by page, each item is compared with what it becomes, and written if that differs.
+
+use super::Migration;
+use super::actions::{Action, MAX_COMPARED, key_text};
+use super::follow::Follower;
+use super::ledger::{Claim, Ledger};
+use super::plan::{Fate, Found, Plan, Planner};
+use super::progress::MigrationProgress;
+use super::summary::MigrationSummary;
+use super::tables::{ModelTable, Work};
+use crate::model::items;
+use crate::progress_bar::ProgressBar;
+use partita_design::audit::check_item;
+use partita_design::exchange::item_json::{decode, encode};
+use partita_design::item::Item;
+use partita_design::migration::contents::key_hash;
+use partita_design::migration::recount::Recount;
+use partita_design::migration::{Image, NewItem, key_of};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+
+/// The most writes of one transaction.
+pub const MAX_ACTIONS: usize = 100;
+/// The most keys of one BatchGetItem.
+const MAX_KEYS: usize = 100;
+/// How often an item is tried that the application changes at the same time.
+pub const MAX_ATTEMPTS: u32 = 5;
+
+/// What only all items together show.
+struct Foreseen<'t> {
+    ledger: Ledger,
+    /// The aggregates of each target, if it has any.
+    recounts: Vec<Option<Recount<'t>>>,
+}
+
+impl Foreseen<'_> {
+    fn count(&mut self, work: &Work<'_>) {
+        let recount = self.recounts.get_mut(work.target).and_then(Option::as_mut);
+        let (Image::Item(new), Some(recount)) = (&work.image, recount) else { return };
+        recount.add(&new.item);
+        // Of several versions, one has a copy.
+        let copies = new.companions.iter().filter(|companion| companion.version.is_none());
+        copies.for_each(|copy| recount.add(&copy.item));
+    }
+}
+
+impl<'t> Migration<'t> {
+    /// Reads all items, and records the keys that they will have.
+    pub(super) fn preview(&mut self) -> Result<(MigrationSummary, Ledger), String> {
+        // What was the newest version may have been removed since.
+        self.newest.clear();
+        let mut foreseen = Foreseen { ledger: Ledger::default(), recounts: Vec::new() };
+        foreseen.recounts.extend(self.tables.targets.iter().map(|target| Recount::new(&target.model)));
+        let mut summary =
+            self.pass(MigrationProgress::without_checkpoint(), false, Some(&mut foreseen), None)?;
+        let recounts = foreseen.recounts.iter().flatten();
+        summary.aggregates = recounts.map(|recount| recount.corrections().len() as u64).sum();
+        Ok((summary, foreseen.ledger))
+    }
+
+    /// Rewrites all items, from where an interrupted migration left off, and carries over what changes meanwhile.
+    pub(super) fn rewrite(&mut self, follower: Option<&mut Follower>) -> Result<MigrationSummary, String> {
+        let progress = self.resume()?;
+        self.pass(progress, true, None, follower)
+    }
+
+    fn pass(
+        &mut self,
+        mut progress: MigrationProgress,
+        apply: bool,
+        mut foreseen: Option<&mut Foreseen<'t>>,
+        mut follower: Option<&mut Follower>,
+    ) -> Result<MigrationSummary, String> {
+        let bar = ProgressBar::new(self.item_count()?);
+        while let Some(source) = self.tables.sources.get(progress.source()) {
+            let (page, next) = items::page(&mut self.client, &source.table, progress.start())?;
+            bar.advance(page.len() as u64);
+            let number = progress.source();
+            let works: Vec<Work<'t>> = page.into_iter().map(|item| self.tables.work(number, item)).collect();
+            if let Some(foreseen) = &mut foreseen {
+                for work in &works {
+                    self.record(work, &mut foreseen.ledger)?;
+                    foreseen.count(work);
+                }
+            }
+            self.note_versions(&works);
+            self.note_names(&works);
+            let (works, found) = self.look_up_targets(works)?;
+            for work in &works {
+                self.process(work, &found, apply, progress.summary())?;
+            }
+            progress.advance(next, self.tables.sources.len())?;
+            if let Some(follower) = &mut follower {
+                self.carry_changes(follower)?;
+            }
+        }
+        bar.finish();
+        Ok(progress.into_summary())
+    }
+
+    fn item_count(&mut self) -> Result<u64, String> {
+        let tables = self.tables;
+        let mut total = 0;
+        for source in &tables.sources {
+            total +=
+                items::describe(&mut self.client, &source.table)?["ItemCount"].as_u64().unwrap_or_default();
+        }
+        Ok(total)
+    }
+
+    /// Records the keys that an item and its companions have and will have.
+    fn record(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
+        let in_place = self.tables.is_in_place();
+        let target = &self.tables.targets[work.target];
+        // The same key in several tables is several keys.
+        let side = if in_place { 0 } else { 1 + work.source as u128 };
+        let new_hash = |key: &Item| key_hash(key).wrapping_add(work.target as u128);
+        let old_hash = |key: &Item| key_hash(key).wrapping_add(side << 64);
+        let own = old_hash(&work.key(self.tables));
+        match &work.image {
+            Image::Item(new) => {
+                ledger.add(new_hash(&new.key(&target.model)), Claim::Item)?;
+                for companion in &new.companions {
+                    let claim = match (companion.entity, companion.version) {
+                        (None, _) => Claim::Marker,
+                        (Some(_), None) => Claim::Copy,
+                        (Some(_), Some(_)) => Claim::NewestCopy,
+                    };
+                    ledger.add(new_hash(&key_of(&target.model, &companion.item)), claim)?;
+                }
+                let old_keys = new.companions.iter().filter_map(|companion| companion.old_key.as_ref());
+                new.obsolete
+                    .iter()
+                    .chain(old_keys)
+                    .try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))
+            }
+            Image::Copy { was_copy, .. } => {
+                ledger.add(own, if *was_copy { Claim::Derived } else { Claim::BecomesCopy })
+            }
+            Image::Marker if in_place => ledger.add(own, Claim::Derived),
+            Image::Removed(_) if in_place && !self.options.delete_removed => ledger.add(own, Claim::Item),
+            Image::Unknown(_) if in_place => ledger.add(own, Claim::Item),
+            Image::Marker | Image::Removed(_) | Image::Unknown(_) => Ok(()),
+        }
+    }
+
+    /// Remembers the newest version of each original that has one copy for all its versions.
+    fn note_versions(&mut self, works: &[Work<'_>]) {
+        for work in works {
+            let Image::Item(new) = &work.image else { continue };
+            for companion in &new.companions {
+                let Some(version) = companion.version else { continue };
+                let key = key_of(&self.tables.targets[work.target].model, &companion.item);
+                let newest = self.newest.entry(key_hash(&key)).or_insert(version);
+                *newest = newest.max(version);
+            }
+        }
+    }
+
+    /// Remembers which attributes items have, declared or not.
+    fn note_names(&mut self, works: &[Work<'_>]) {
+        for name in works.iter().flat_map(|work| work.item.keys()) {
+            if self.names.len() < MAX_COMPARED && !self.names.contains(name) {
+                self.names.insert(name.clone());
+            }
+        }
+    }
+
+    /// Reads what is there already. Items of other tables keep the aggregates that were counted there.
+    fn look_up_targets(&mut self, works: Vec<Work<'t>>) -> Result<(Vec<Work<'t>>, Found), String> {
+        let (tables, found) = (self.tables, self.look_up(&works)?);
+        let has_aggregates = |target: &ModelTable| Recount::new(&target.model).is_some();
+        if tables.is_in_place() || !tables.targets.iter().any(has_aggregates) {
+            return Ok((works, found));
+        }
+        let kept = |work: Work<'t>| {
+            let target = &tables.targets[work.target];
+            let key = match &work.image {
+                Image::Item(new) => new.key(&target.model),
+                _ => return work,
+            };
+            Migration::keep_aggregates(tables, work, found.get(&target.table, &key))
+        };
+        let works: Vec<Work<'t>> = works.into_iter().map(kept).collect();
+        let found = self.look_up(&works)?;
+        Ok((works, found))
+    }
+
+    /// Reads what is there already: the new items, their companions, and the companions of the old model.
+    pub(super) fn look_up(&mut self, works: &[Work<'_>]) -> Result<Found, String> {
+        let in_place = self.tables.is_in_place();
+        let mut keys: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
+        for work in works {
+            let Image::Item(new) = &work.image else { continue };
+            let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
+            let own = new.key(&target.model);
+            let wanted = keys.entry(&target.table).or_default();
+            if !in_place || own != work.key(self.tables) {
+                wanted.push(own);
+            }
+            wanted.extend(new.companions.iter().map(|companion| key_of(&target.model, &companion.item)));
+            let old = new.companions.iter().filter_map(|companion| companion.old_key.as_ref());
+            let obsolete = new.obsolete.iter().filter(|_| in_place);
+            keys.entry(&source.table).or_default().extend(old.chain(obsolete).cloned());
+        }
+        let mut found = Found::default();
+        keys.retain(|table, _| !self.absent.contains(*table));
+        for (table, mut keys) in keys {
+            let mut known = HashSet::new();
+            keys.retain(|key| known.insert(key_hash(key)));
+            for keys in keys.chunks(MAX_KEYS) {
+                self.get(table, keys, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn get(&mut self, table: &str, keys: &[Item], found: &mut Found) -> Result<(), String> {
+        let Some(names) = keys.first().map(|key| key.keys().cloned().collect::<Vec<_>>()) else {
+            return Ok(());
+        };
+        let encoded: Vec<Value> = keys.iter().map(|key| Value::Object(encode(key))).collect();
+        let mut rest = json!({ table: { "Keys": encoded, "ConsistentRead": true } });
+        while rest.as_object().is_some_and(|tables| !tables.is_empty()) {
+            let response = self.call("BatchGetItem", &json!({ "RequestItems": rest }))?;
+            for item in response["Responses"][table].as_array().into_iter().flatten().filter_map(decode) {
+                let key =
+                    names.iter().filter_map(|name| Some((name.clone(), item.get(name)?.clone()))).collect();
+                found.add(table, &key, item);
+            }
+            rest = response["UnprocessedKeys"].clone();
+        }
+        Ok(())
+    }
+
+    fn process(
+        &mut self,
+        work: &Work<'t>,
+        found: &Found,
+        apply: bool,
+        summary: &mut MigrationSummary,
+    ) -> Result<(), String> {
+        let in_place = self.tables.is_in_place();
+        match &work.image {
+            Image::Item(_) => return self.process_item(work, found, apply, summary),
+            Image::Unknown(reason) => *summary.unknown.entry(reason.clone()).or_default() += 1,
+            Image::Removed(entity) => {
+                *summary.gone.entry(entity.clone()).or_default() += 1;
+                if apply && in_place && self.options.delete_removed {
+                    self.execute(&[self.deletion(work)])?;
+                }
+            }
+            Image::Marker | Image::Copy { .. } => {
+                summary.derived += 1;
+                // Whatever has the key later is another.
+                let is_orphan = apply && in_place && self.orphans.remove(&key_hash(&work.key(self.tables)));
+                if is_orphan {
+                    summary.removed += 1;
+                    self.execute(&[self.deletion(work)])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn deletion(&self, work: &Work<'_>) -> Action {
+        Action::delete(&self.tables.sources[work.source].table, work.key(self.tables), work.item.clone())
+    }
+
+    fn process_item(
+        &mut self,
+        work: &Work<'t>,
+        found: &Found,
+        apply: bool,
+        summary: &mut MigrationSummary,
+    ) -> Result<(), String> {
+        let Image::Item(new) = &work.image else { return Ok(()) };
+        let plan = self.planner(found).plan(work, new);
+        for name in &new.missing {
+            *summary.missing.entry(format!("{}.{name}", new.entity.name)).or_default() += 1;
+        }
+        // Aggregates are not counted yet.
+        if !apply && new.missing.is_empty() && new.entity.aggregates.is_empty() {
+            summary.add_invalid(&check_item(&self.tables.targets[work.target].model, &new.item));
+        }
+        if apply && plan.fate == Fate::Blocked {
+            return self.move_blocked(work, summary);
+        }
+        if !apply || plan.actions.is_empty() || self.execute(&plan.actions)? {
+            self.add_to_summary(work, new, &plan, summary);
+            return Ok(());
+        }
+        self.retry(work.source, &work.key(self.tables), summary).map(|_| ())
+    }
+
+    fn add_to_summary(
+        &self,
+        work: &Work<'_>,
+        new: &NewItem<'_>,
+        plan: &Plan,
+        summary: &mut MigrationSummary,
+    ) {
+        summary.add(plan);
+        match plan.fate {
+            Fate::Blocked => {
+                summary.add_blocked(key_text(&new.key(&self.tables.targets[work.target].model)));
+            }
+            Fate::Unstable => summary.add_unstable(&new.entity.name),
+            _ => {}
+        }
+    }
+
+    /// Writes what an item that was just read becomes.
+    pub(super) fn process_now(
+        &mut self,
+        work: Work<'t>,
+        summary: &mut MigrationSummary,
+    ) -> Result<(), String> {
+        self.note_versions(std::slice::from_ref(&work));
+        let (works, found) = self.look_up_targets(vec![work])?;
+        works.iter().try_for_each(|work| self.process(work, &found, true, summary))
+    }
+
+    /// Deletes items of the targets that no item of the sources becomes.
+    pub(super) fn remove_extra_items(&mut self) -> Result<(), String> {
+        let (_, mut ledger) = self.preview()?;
+        let tables = self.tables;
+        let hash = |number: usize, key: &Item| key_hash(key).wrapping_add(number as u128);
+        for (number, target) in tables.targets.iter().enumerate() {
+            let mut outcome = Ok(());
+            items::each(&mut self.client, &target.table, |item| {
+                if outcome.is_ok() {
+                    outcome = ledger.add(hash(number, &key_of(&target.model, item)), Claim::Derived);
+                }
+            })?;
+            outcome?;
+        }
+        let extra = ledger.finish()?.orphans;
+        for (number, target) in tables.targets.iter().enumerate() {
+            let mut start = Value::Null;
+            loop {
+                let (page, next) = items::page(&mut self.client, &target.table, &start)?;
+                for item in page {
+                    let key = key_of(&target.model, &item);
+                    if extra.contains(&hash(number, &key)) {
+                        self.execute(&[Action::delete(&target.table, key, item)])?;
+                    }
+                }
+                start = next;
+                if start.is_null() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an item again, which the application may have changed meanwhile, and writes what it becomes now. Returns what happened to it;
+    /// `None` if there is no such item.
+    pub(super) fn retry(
+        &mut self,
+        source: usize,
+        key: &Item,
+        summary: &mut MigrationSummary,
+    ) -> Result<Option<Fate>, String> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(work) = self.read(source, key)? else { return Ok(None) };
+            let (works, found) = self.look_up_targets(vec![work])?;
+            let [work] = works.as_slice() else { return Ok(None) };
+            let Image::Item(new) = &work.image else { return Ok(None) };
+            let plan = self.planner(&found).plan(work, new);
+            if plan.actions.is_empty() || self.execute(&plan.actions)? {
+                self.add_to_summary(work, new, &plan, summary);
+                return Ok(Some(plan.fate));
+            }
+        }
+        summary.contended += 1;
+        Ok(None)
+    }
+
+    pub(super) fn planner<'p>(&'p self, found: &'p Found) -> Planner<'p> {
+        Planner {
+            tables: self.tables,
+            found,
+            newest: &self.newest,
+            may_overwrite: self.may_overwrite,
+            names: &self.names,
+            is_followed: self.options.follow,
+        }
+    }
+
+    pub(super) fn read(&mut self, source: usize, key: &Item) -> Result<Option<Work<'t>>, String> {
+        let table = &self.tables.sources[source].table;
+        let request = json!({ "TableName": table, "Key": encode(key), "ConsistentRead": true });
+        let response = self.call("GetItem", &request)?;
+        Ok(decode(&response["Item"]).map(|item| self.tables.work(source, item)))
+    }
+
+    /// Writes in one transaction; returns false if something is not as expected.
+    pub(super) fn execute(&mut self, actions: &[Action]) -> Result<bool, String> {
+        if let [action] = actions {
+            let (operation, _, request) = action.request();
+            return match self.client.call(operation, &request) {
+                Err(failure) if failure.is("ConditionalCheckFailedException") => Ok(false),
+                Err(failure) if failure.is("TransactionConflictException") => Ok(false),
+                outcome => {
+                    outcome.map_err(|failure| failure.to_string())?;
+                    self.note_written(actions);
+                    Ok(true)
+                }
+            };
+        }
+        for actions in actions.chunks(MAX_ACTIONS) {
+            let writes = actions.iter().map(|action| {
+                let (_, name, request) = action.request();
+                json!({ name: request })
+            });
+            let request = json!({ "TransactItems": writes.collect::<Vec<_>>() });
+            match self.client.call("TransactWriteItems", &request) {
+                Err(failure) if failure.is_invalid_transaction() => return Err(failure.to_string()),
+                Err(failure) if failure.is("TransactionCanceledException") => return Ok(false),
+                outcome => outcome.map_err(|failure| failure.to_string())?,
+            };
+            self.note_written(actions);
+        }
+        Ok(true)
+    }
+}

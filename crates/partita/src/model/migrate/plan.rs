@@ -1,0 +1,206 @@
+//! What to write for one item: its new form, the markers of its unique values and its copies, in one transaction.
+
+use super::actions::{Action, Change, Expected, MAX_COMPARED};
+use super::tables::{Tables, Work};
+use partita_design::item::Item;
+use partita_design::migration::contents::key_hash;
+use partita_design::migration::{Companion, Image, NewItem, is_same, key_of};
+use std::collections::{BTreeSet, HashMap};
+
+/// Items that were read, by table and hash of the key.
+#[derive(Default)]
+pub struct Found {
+    items: HashMap<(String, u128), Item>,
+}
+
+impl Found {
+    pub fn add(&mut self, table: &str, key: &Item, item: Item) {
+        self.items.insert((table.to_owned(), key_hash(key)), item);
+    }
+
+    pub fn get(&self, table: &str, key: &Item) -> Option<&Item> {
+        self.items.get(&(table.to_owned(), key_hash(key)))
+    }
+}
+
+/// What happens to the item itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It has its new form already.
+    Kept,
+    /// It gets other attributes under the same key.
+    Changed,
+    /// It gets another key, or is copied to another table.
+    Moved,
+    /// Another item has its new key.
+    Blocked,
+    /// In its new form it would be taken for an item of the old model, and change again.
+    Unstable,
+    /// It has more attributes than a condition compares: what changes meanwhile would be lost with its old key.
+    Incomparable,
+}
+
+impl Fate {
+    /// Whether the item is left alone.
+    fn is_left(self) -> bool {
+        matches!(self, Fate::Blocked | Fate::Unstable | Fate::Incomparable)
+    }
+}
+
+pub struct Plan {
+    pub fate: Fate,
+    pub actions: Vec<Action>,
+    pub markers: u64,
+    pub copies: u64,
+    pub updated_copies: u64,
+    pub removed: u64,
+}
+
+impl Plan {
+    fn new(fate: Fate) -> Plan {
+        Plan { fate, actions: Vec::new(), markers: 0, copies: 0, updated_copies: 0, removed: 0 }
+    }
+}
+
+/// Which versions are the newest, by the hash of their copy's key.
+pub type NewestVersions = HashMap<u128, f64>;
+
+pub struct Planner<'p> {
+    pub tables: &'p Tables,
+    pub found: &'p Found,
+    pub newest: &'p NewestVersions,
+    /// What differs in the target is out of date and may be overwritten.
+    pub may_overwrite: bool,
+    /// Names of attributes that items have.
+    pub names: &'p BTreeSet<String>,
+    /// Whether the table's stream shows what a deleted item was.
+    pub is_followed: bool,
+}
+
+impl Planner<'_> {
+    pub fn plan(&self, work: &Work<'_>, new: &NewItem<'_>) -> Plan {
+        let mut plan = Plan::new(Fate::Kept);
+        self.add_item(work, new, &mut plan);
+        if !plan.fate.is_left() {
+            self.add_others(work, new, &mut plan);
+        }
+        plan
+    }
+
+    /// What to write for items that exchange their keys: each gets that of the next, and the last that of the first.
+    pub fn plan_circle(&self, circle: &[(&Work<'_>, &NewItem<'_>)]) -> Plan {
+        let mut plan = Plan::new(Fate::Moved);
+        for (number, (work, new)) in circle.iter().enumerate() {
+            let (next, _) = circle[(number + 1) % circle.len()];
+            let table = &self.tables.targets[work.target].table;
+            let expected = Expected::same(&next.item, self.names);
+            plan.actions.push(Action::put(table, next.key(self.tables), new.item.clone(), expected));
+        }
+        circle.iter().for_each(|(work, new)| self.add_others(work, new, &mut plan));
+        plan
+    }
+
+    /// Adds what is written with an item: its markers and copies.
+    fn add_others(&self, work: &Work<'_>, new: &NewItem<'_>, plan: &mut Plan) {
+        for companion in &new.companions {
+            self.add_companion(work, companion, plan);
+        }
+        if self.tables.is_in_place() {
+            let table = &self.tables.sources[work.source].table;
+            for key in &new.obsolete {
+                let is_written = plan.actions.iter().any(|action| action.key == *key);
+                if let Some(item) = self.found.get(table, key).filter(|_| !is_written) {
+                    plan.actions.push(Action::delete(table, key.clone(), item.clone()));
+                    plan.removed += 1;
+                }
+            }
+        }
+    }
+
+    fn add_item(&self, work: &Work<'_>, new: &NewItem<'_>, plan: &mut Plan) {
+        let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
+        let (old_key, new_key) = (work.key(self.tables), new.key(&target.model));
+        let in_place = self.tables.is_in_place();
+        let transition = self.tables.transition(work.source, work.target);
+        if in_place && !is_same(&work.item, &new.item) && !transition.is_new_form(&new.item) {
+            plan.fate = Fate::Unstable;
+            return;
+        }
+        if in_place && old_key == new_key {
+            if !is_same(&work.item, &new.item) {
+                plan.fate = Fate::Changed;
+                plan.actions.push(Action::update(&target.table, new_key, &work.item, new.item.clone()));
+            }
+            return;
+        }
+        if in_place && !self.is_followed && work.item.len() - old_key.len() > MAX_COMPARED {
+            plan.fate = Fate::Incomparable;
+            return;
+        }
+        let found = self.found.get(&target.table, &new_key);
+        let expected = match found {
+            None => Expected::Absent,
+            Some(found) if !in_place && is_same(found, &new.item) => return,
+            Some(found) if !in_place && self.may_overwrite => Expected::same(found, []),
+            Some(_) => {
+                plan.fate = Fate::Blocked;
+                return;
+            }
+        };
+        plan.fate = if found.is_some() { Fate::Changed } else { Fate::Moved };
+        plan.actions.push(Action::put(&target.table, new_key, new.item.clone(), expected));
+        if in_place {
+            // What the application adds meanwhile would be deleted too.
+            let declared = new.before.into_iter().flat_map(|before| &before.attributes);
+            let expected = Expected::same(&work.item, declared.map(|own| &own.name).chain(self.names));
+            let table = source.table.clone();
+            plan.actions.push(Action { table, key: old_key, change: Change::Delete, expected });
+        }
+    }
+
+    fn add_companion(&self, work: &Work<'_>, companion: &Companion<'_>, plan: &mut Plan) {
+        let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
+        let key = key_of(&target.model, &companion.item);
+        let is_old = |version: f64| self.newest.get(&key_hash(&key)).is_some_and(|newest| version < *newest);
+        let is_written = |action: &Action| action.table == target.table && action.key == key;
+        if companion.version.is_some_and(is_old) || plan.actions.iter().any(is_written) {
+            return;
+        }
+        let found = self.found.get(&target.table, &key);
+        let Some(entity) = companion.entity else {
+            if found.is_none() {
+                plan.markers += 1;
+                plan.actions.push(Action::put(&target.table, key, companion.item.clone(), Expected::Absent));
+            }
+            return;
+        };
+        let in_place = self.tables.is_in_place();
+        let old_key = companion.old_key.as_ref().filter(|old| !in_place || **old != key);
+        let old = old_key.and_then(|key| Some((key, self.found.get(&source.table, key)?)));
+        let transition = self.tables.transition(work.source, work.target);
+        let present = found.or(old.map(|(_, item)| item));
+        let wanted = present.map_or_else(
+            || companion.item.clone(),
+            |present| transition.completed_copy(entity, &companion.item, present),
+        );
+        match found {
+            Some(found) if is_same(found, &wanted) => {}
+            Some(found) => {
+                // Another item may have the key of the copy; it is never overwritten.
+                if matches!(transition.image(found), Image::Copy { entity: other, .. } if other.name == entity.name)
+                {
+                    plan.updated_copies += 1;
+                    plan.actions.push(Action::update(&target.table, key, found, wanted));
+                }
+            }
+            None => {
+                plan.copies += 1;
+                plan.actions.push(Action::put(&target.table, key, wanted, Expected::Absent));
+            }
+        }
+        if let Some((key, item)) = old.filter(|_| in_place) {
+            plan.removed += 1;
+            plan.actions.push(Action::delete(&source.table, key.clone(), item.clone()));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `partita model lsp` as an editor talks to it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const URI: &str = "file:///shop.toml";
+const MODEL: &str = r##"format = 1
+[table]
+name = "Shop"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Order]
+attributes = { orderId = "ulid", userId = "ulid", note = "string" }
+key = ["USER#{userId}", "ORDER#{orderId}"]
+[pattern]
+ordersOfUser = { in = ["userId"], out = "Order*", rps = 1 }
+"##;
+
+struct Editor {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Editor {
+    fn start(capabilities: &Value) -> (Editor, Value) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_partita"));
+        command.args(["model", "lsp"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let input = server.stdin.take().unwrap();
+        let output = BufReader::new(server.stdout.take().unwrap());
+        let mut editor = Editor { server, input, output, next: 0 };
+        let answer = editor.request("initialize", &json!({ "capabilities": capabilities }));
+        editor.notify("initialized", &json!({}));
+        (editor, answer)
+    }
+
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+        self.input.flush().unwrap();
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server is gone");
+            match line.trim().strip_prefix("Content-Length: ") {
+                Some(number) => length = number.parse().unwrap(),
+                None if line.trim().is_empty() => break,
+                None => {}
+            }
+        }
+        let mut body = vec![0; length];
+        self.output.read_exact(&mut body).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    fn notify(&mut self, method: &str, parameters: &Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": parameters }));
+    }
+
+    fn request(&mut self, method: &str, parameters: &Value) -> Value {
+        self.next += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": parameters }));
+        let answer = self.receive();
+        assert_eq!(answer["id"], self.next, "{answer}");
+        answer
+    }
+
+    /// Opens the document and returns its diagnostics.
+    fn open(&mut self, text: &str) -> Vec<Value> {
+        let document = json!({ "uri": URI, "languageId": "toml", "version": 1, "text": text });
+        self.notify("textDocument/didOpen", &json!({ "textDocument": document }));
+        self.diagnostics()
+    }
+
+    fn diagnostics(&mut self) -> Vec<Value> {
+        let message = self.receive();
+        assert_eq!(message["method"], "textDocument/publishDiagnostics", "{message}");
+        message["params"]["diagnostics"].as_array().unwrap().clone()
+    }
+
+    fn at(&mut self, method: &str, line: usize, character: usize) -> Value {
+        let position = json!({ "line": line, "character": character });
+        let parameters = json!({ "textDocument": { "uri": URI }, "position": position });
+        self.request(method, &parameters)["result"].clone()
+    }
+
+    fn stop(mut self) {
+        self.request("shutdown", &Value::Null);
+        self.notify("exit", &Value::Null);
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
+/// The line of a text in the model, and the column of its last occurrence.
+fn place(text: &str) -> (usize, usize) {
+    let offset = MODEL.rfind(text).unwrap();
+    let line = MODEL[..offset].matches('\n').count();
+    (line, offset - MODEL[..offset].rfind('\n').unwrap() - 1)
+}
+
+#[test]
+fn findings_appear_and_disappear_while_typing() {
+    let (mut editor, answer) = Editor::start(&json!({}));
+    assert_eq!(answer["result"]["capabilities"]["positionEncoding"], "utf-16");
+    assert!(editor.open(MODEL).iter().all(|finding| finding["severity"] != 1));
+    let (line, column) = place("userId\"], out");
+    let change = |text: &str, from: usize, to: usize| {
+        let range =
+            json!({ "start": { "line": line, "character": from }, "end": { "line": line, "character": to } });
+        json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [{ "range": range, "text": text }] })
+    };
+    editor.notify("textDocument/didChange", &change("orderId", column, column + 6));
+    let found = editor.diagnostics();
+    let error = found.iter().find(|finding| finding["severity"] == 1).unwrap();
+    assert_eq!((&error["code"], &error["range"]["start"]["line"]), (&json!("P101"), &json!(line)));
+    editor.notify("textDocument/didChange", &change("userId", column, column + 7));
+    assert!(editor.diagnostics().iter().all(|finding| finding["severity"] != 1));
+    editor.notify("textDocument/didClose", &json!({ "textDocument": { "uri": URI } }));
+    assert!(editor.diagnostics().is_empty());
+    editor.stop();
+}
+
+#[test]
+fn names_are_completed_explained_and_found() {
+    let (mut editor, _) = Editor::start(&json!({ "general": { "positionEncodings": ["utf-8", "utf-16"] } }));
+    editor.open(MODEL);
+    let (line, column) = place("orderId}");
+    let labels = |answer: Value| -> Vec<String> {
+        answer.as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(labels(editor.at("textDocument/completion", line, column + 2)), ["orderId"]);
+    let hover = editor.at("textDocument/hover", place("ordersOfUser").0, 3);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("Query on the table"), "{hover}");
+    let definition = editor.at("textDocument/definition", line, column + 2);
+    assert_eq!(definition["range"]["start"]["line"], place("orderId =").0);
+    let symbols = editor.request("textDocument/documentSymbol", &json!({ "textDocument": { "uri": URI } }));
+    let names: Vec<_> = symbols["result"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["Order", "ordersOfUser"]);
+    editor.stop();
+}
+
+#[test]
+fn unknown_requests_and_documents_are_answered() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    assert_eq!(editor.request("textDocument/rename", &json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.at("textDocument/hover", 5, 5), Value::Null);
+    let found = editor.open("format = ");
+    assert_eq!(found[0]["code"], "P001");
+    editor.stop();
+}
+
+#[test]
+fn a_thousand_changes_are_checked_in_pauses_and_the_last_text_is_right() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    editor.open(MODEL);
+    for number in 0..1_000 {
+        let at = json!({ "line": 0, "character": 0 });
+        let text = if number % 2 == 0 { "é𝄞" } else { "#" };
+        let change = json!({ "range": { "start": at, "end": at }, "text": text });
+        let document = json!({ "uri": URI, "version": number });
+        editor.notify(
+            "textDocument/didChange",
+            &json!({ "textDocument": document, "contentChanges": [change] }),
+        );
+    }
+    let whole = json!({ "text": MODEL.replace("out = \"Order*\"", "out = \"Ordr*\"") });
+    editor.notify(
+        "textDocument/didChange",
+        &json!({ "textDocument": { "uri": URI }, "contentChanges": [whole] }),
+    );
+    let mut published = 0;
+    loop {
+        published += 1;
+        let found = editor.diagnostics();
+        if found.iter().any(|finding| finding["message"].as_str().unwrap().contains("Ordr")) {
+            break;
+        }
+    }
+    assert!(published < 500, "{published} publications for 1,001 changes");
+    editor.stop();
+}
+
+#[test]
+fn a_file_that_is_no_model_does_not_occupy_the_server() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    let found = editor.open(&"x".repeat(5 << 20));
+    assert!(found[0]["message"].as_str().unwrap().contains("a model has at most"), "{found:?}");
+    for position in [json!({ "line": 0, "character": 4_000_000 }), json!({ "line": -1 }), json!(null)] {
+        let parameters = json!({ "textDocument": { "uri": URI }, "position": position });
+        assert_eq!(editor.request("textDocument/hover", &parameters)["result"], json!(null));
+    }
+    editor.stop();
+}

@@ -1,0 +1,949 @@
+//! Migration against a server: in place, into new tables, several tables into one and back.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use serde_json::json;
+use std::path::PathBuf;
+use support::Server;
+
+const USER: &str = "USER#01K6TH9480QZKHFWEAZCG61FZ7";
+
+/// Writes a model to a file.
+fn model_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn count(server: &Server, table: &str) -> u64 {
+    server.call("Scan", &json!({ "TableName": table })).1["Count"].as_u64().unwrap()
+}
+
+/// Writes the shop's model with changes to a file.
+fn shop_with(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut text = std::fs::read_to_string(root.join(SHOP)).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let path = folder.path().join(format!("{}.toml", changes.len()));
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const SHOP: &str = "models/shop-orders.toml";
+const PROFILE: (&str, &str) =
+    ("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]");
+
+#[test]
+fn rule_04_a_table_moves_to_the_next_version_and_back() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let index = "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }";
+    let new = shop_with(&folder, &[PROFILE, ("[entity.User]", index)]);
+    let text = server.model(0, &["migrate", SHOP, &new]);
+    assert!(text.contains("dry run") && text.contains("index GSI3 is added"), "{text}");
+    assert!(text.contains("USD on demand, prices of 20"), "{text}");
+    let checkpoint = folder.path().join("checkpoint");
+    let text =
+        server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
+    assert!(text.contains("adding index GSI3") && text.contains("items read, 0 violations"), "{text}");
+    let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
+    let (_, answer) = server.call("Scan", &scan);
+    assert!(answer["Count"].as_u64().unwrap() > 0);
+    assert_eq!(answer["Items"][0]["SK"]["S"], "PROFILE");
+    server.model(0, &["audit", &new]);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply"]);
+    assert!(text.contains("index GSI3, which the new model does not have, is left"), "{text}");
+    assert_eq!(server.call("Scan", &scan).1["Count"], 0);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply", "--remove-indexes"]);
+    assert!(text.contains("removing index GSI3"), "{text}");
+    assert_eq!(server.call("Scan", &scan).0, 400);
+    server.model(0, &["audit", SHOP]);
+}
+
+#[test]
+fn items_of_removed_types_are_deleted_if_requested() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let whole =
+        std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP)).unwrap();
+    let start = whole.find("[entity.OrderItem]").unwrap();
+    let entity = &whole[start..start + whole[start..].find("\n[").unwrap()];
+    let new = shop_with(
+        &folder,
+        &[
+            (entity, ""),
+            ("transact = [\"create Order\", \"create OrderItem*\"]", "create = \"Order\""),
+            (whole.lines().find(|line| line.starts_with("orderItems")).unwrap(), ""),
+        ],
+    );
+    let text = server.model(1, &["migrate", SHOP, &new, "--apply"]);
+    assert!(text.contains("items of OrderItem, which the new model does not have, are left alone"), "{text}");
+    let text = server.model(0, &["migrate", SHOP, &new, "--apply", "--delete-removed"]);
+    assert!(text.contains("are deleted"), "{text}");
+    server.model(0, &["audit", &new]);
+}
+
+#[test]
+fn changes_that_a_table_cannot_take_go_into_a_new_table() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    let text = server.model(2, &["migrate", SHOP, &new, "--apply"]);
+    assert!(
+        text.contains("keys change from PK, SK to pk, sk") && text.contains("--into NEW-TABLE"),
+        "{text}"
+    );
+    let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(text.contains("table Shop2 has all items"), "{text}");
+    let count = |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].clone();
+    assert_eq!(count("Shop2"), count("Shop"));
+    server.model(0, &["audit", &new, "--table", "Shop2"]);
+    let changed = shop_with(
+        &folder,
+        &[
+            PROFILE,
+            ("keys = [\"GSI1PK\", \"GSI1SK\"]", "keys = [\"GSI1PK\"]"),
+            ("\"ORDER#{orderId}\", \"ORDER#{orderId}\"", "\"ORDER#{orderId}\""),
+        ],
+    );
+    assert!(server.model(2, &["migrate", SHOP, &changed]).contains("call it GSI1v2 in the new model"));
+}
+
+#[test]
+fn items_that_would_get_the_same_key_are_foreseen_and_nothing_is_written() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("\"ITEM#{itemId}\"", "\"ITEM\"")]);
+    let before = server.call("Scan", &json!({ "TableName": "Shop" })).1;
+    let dry = server.model(1, &["migrate", SHOP, &new]);
+    assert!(
+        dry.contains("keys that several items get") && dry.contains("/ ITEM is the new key of ORDER#"),
+        "{dry}"
+    );
+    let applied = server.model(1, &["migrate", SHOP, &new, "--apply"]);
+    assert!(applied.contains("nothing is written while there are any"), "{applied}");
+    assert_eq!(server.call("Scan", &json!({ "TableName": "Shop" })).1, before);
+    let copied = server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(copied.contains("keys that several items get"), "{copied}");
+    assert_eq!(
+        server.call("DescribeTable", &json!({ "TableName": "Shop2" })).0,
+        400,
+        "it is not even created"
+    );
+}
+
+#[test]
+fn items_that_stay_count_for_collisions() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[PROFILE]);
+    // No entity of the models has this key; a user will.
+    let item = json!({ "PK": { "S": USER }, "SK": { "S": "PROFILE" }, "EntityType": { "S": "Note" } });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
+    let key = json!({ "S": USER });
+    let user = json!({ "PK": key, "SK": key, "EntityType": { "S": "User" }, "name": { "S": "Ada" } });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": user })).0, 200);
+    let text = server.model(1, &["migrate", SHOP, &new, "--apply"]);
+    assert!(text.contains(&format!("{USER} / PROFILE, which stays")), "{text}");
+    assert!(text.contains(&format!("{USER} / PROFILE is the new key of {USER} / {USER}")), "{text}");
+}
+
+#[test]
+fn a_table_that_is_verified_is_only_compared() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    for _ in 0..2 {
+        let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+        assert!(text.contains("items compared on both sides, 0 differences"), "{text}");
+    }
+    // Once it is verified, the application may write to it: it is not overwritten.
+    let user = json!({ "pk": { "S": USER }, "sk": { "S": USER }, "EntityType": { "S": "User" } });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop2", "Item": user })).0, 200);
+    let text = server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(text.contains("is not written again") && text.contains("User: "), "{text}");
+    let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply", "--overwrite"]);
+    assert!(text.contains("0 differences"), "{text}");
+}
+
+#[test]
+fn a_table_of_somebody_else_is_not_touched() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[PROFILE]);
+    server.model(0, &["seed", SHOP, "--items", "40", "--table", "Other"]);
+    let text = server.model(2, &["migrate", SHOP, &new, "--into", "Other", "--apply"]);
+    assert!(text.contains("has items that do not come from this migration"), "{text}");
+}
+
+/// Puts more than a megabyte of items, so that a migration reads several pages.
+fn fill_pages(server: &Server) {
+    for number in 0..8 {
+        let key = json!({ "S": format!("USER#01K6TH9480QZKHFWEAZCG61FZ{number}") });
+        let item = json!({
+            "PK": key, "SK": key, "EntityType": { "S": "User" }, "name": { "S": "n".repeat(300_000) },
+            "email": { "S": format!("page{number}@example.com") }, "version": { "N": "1" },
+        });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
+    }
+}
+
+#[test]
+fn a_checkpoint_is_private_and_only_for_its_own_migration() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = Server::start(&[]);
+    server.seed();
+    fill_pages(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    let path = folder.path().join("checkpoint");
+    let file = path.to_str().unwrap();
+    let copy = |code, into: &str| {
+        server.model(code, &["migrate", SHOP, &new, "--into", into, "--apply", "--checkpoint", file])
+    };
+    let watched = std::thread::scope(|scope| {
+        let running = scope.spawn(|| copy(0, "Shop2"));
+        let mut seen = None;
+        while !running.is_finished() {
+            if let Ok(metadata) = std::fs::metadata(&path) {
+                seen = std::fs::read(&path)
+                    .ok()
+                    .map(|bytes| (bytes, metadata.permissions().mode() & 0o777))
+                    .or(seen);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        seen
+    });
+    let (bytes, mode) = watched.expect("a checkpoint after the first page");
+    assert_eq!(mode, 0o600);
+    assert!(!path.exists(), "removed at the end");
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(copy(2, "Shop3").contains("belongs to another migration"));
+    std::fs::write(&path, "{\"PK\": {\"S\": \"USER#1\"}}").unwrap();
+    assert!(copy(2, "Shop2").contains("is not a checkpoint of this program"));
+    std::fs::write(&path, &bytes).unwrap();
+    copy(0, "Shop2");
+}
+
+const USERS: &str = r#"
+format = 1
+[table]
+name = "Users"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id", userEmail = "string", firstName = "string", lastName = "string" }
+key = ["USER#{userId}", "USER"]
+[pattern]
+user = { in = ["userId"], out = "User" }
+"#;
+
+const CUSTOMERS: &str = r#"
+format = 1
+[table]
+name = "Users"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Customer]
+was = "User"
+key = ["CUSTOMER#{userId}", "CUSTOMER"]
+unique = ["email"]
+[entity.Customer.attributes]
+userId = "id"
+email = { type = "string", was = "userEmail" }
+name = { type = "string", computed = "{firstName} {lastName}" }
+level = { type = "int", default = 1 }
+[entity.CustomerByEmail]
+attributes = { userId = "id", email = "string", name = "string" }
+copies = "Customer"
+key = ["EMAIL#{email}", "CUSTOMER"]
+[pattern]
+customer = { in = ["userId"], out = "Customer" }
+byEmail = { in = ["email"], out = "CustomerByEmail" }
+"#;
+
+#[test]
+fn rule_101_items_migrate_with_their_markers_and_copies_and_orphans_are_removed() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", USERS), model_file(&folder, "new.toml", CUSTOMERS));
+    server.model(0, &["seed", &old, "--items", "60"]);
+    let users = count(&server, "Users");
+    let dry = server.model(0, &["migrate", &old, &new]);
+    assert!(dry.contains(&format!("{users:>10} markers of unique values are created")), "{dry}");
+    assert!(dry.contains(&format!("{users:>10} copies are created")), "{dry}");
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains(&format!("{} items read, 0 violations", 3 * users)), "{applied}");
+    server.model(0, &["audit", &new]);
+    let stray = json!({ "S": "UNIQUE#Customer#email#nobody@example.com" });
+    server.call("PutItem", &json!({ "TableName": "Users", "Item": { "PK": stray, "SK": stray } }));
+    let again = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(again.contains("         1 markers and copies that belong to no item are removed"), "{again}");
+    // The way back removes what the old model does not have.
+    let back = server.model(0, &["migrate", &new, &old, "--apply", "--delete-removed"]);
+    assert!(back.contains(&format!("{users} items read, 0 violations")), "{back}");
+    server.model(0, &["audit", &old]);
+}
+
+#[test]
+fn values_that_are_not_unique_are_named_and_nothing_is_written() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", USERS), model_file(&folder, "new.toml", CUSTOMERS));
+    server.model(0, &["seed", &old, "--items", "10"]);
+    for id in ["x1", "x2"] {
+        let text = |text: &str| json!({ "S": text });
+        let item = json!({
+            "PK": text(&format!("USER#{id}")), "SK": text("USER"), "type": text("User"), "userId": text(id),
+            "userEmail": text("same@example.com"), "firstName": text("Ada"), "lastName": text("Byron"),
+        });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Users", "Item": item })).0, 200);
+    }
+    let only_marker = CUSTOMERS
+        .replace("[entity.CustomerByEmail]", "[entity.Other]")
+        .replace("copies = \"Customer\"\n", "");
+    let only_marker = only_marker
+        .replace("\"EMAIL#{email}\"", "\"OTHER#{email}\"")
+        .replace("out = \"CustomerByEmail\"", "out = \"Other\"");
+    let marked = model_file(&folder, "marked.toml", &only_marker);
+    let before = sorted_items(&server, "Users");
+    for arguments in [&["migrate", &old, &marked][..], &["migrate", &old, &marked, "--apply"]] {
+        let text = server.model(1, arguments);
+        assert!(
+            text.contains("unique values that several items have; nothing is written while there are any:"),
+            "{text}"
+        );
+        assert!(text.contains("Customer#email#same@example.com of USER#x1 / USER"), "{text}");
+        let values = before.len() - 1;
+        assert!(text.contains(&format!("{values:>10} markers of unique values are created")), "{text}");
+    }
+    assert_eq!(sorted_items(&server, "Users"), before);
+    // Their copies would have the same key: that is a collision.
+    let dry = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(dry.contains("EMAIL#same@example.com / CUSTOMER is the new key of USER#x2 / USER"), "{dry}");
+}
+
+#[test]
+fn a_new_required_attribute_without_a_value_is_reported_in_the_dry_run() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", USERS);
+    let new = model_file(&folder, "new.toml", &CUSTOMERS.replace(", default = 1", ""));
+    server.model(0, &["seed", &old, "--items", "10"]);
+    let dry = server.model(1, &["migrate", &old, &new]);
+    assert!(dry.contains("items have no Customer.level, which the new model requires"), "{dry}");
+}
+
+const PEOPLE: &str = r#"
+format = 1
+[table]
+name = "People"
+keys = ["userId"]
+[entity.User]
+attributes = { userId = "id", email = "string", name = "string" }
+[pattern]
+user = { in = ["userId"], out = "User" }
+"#;
+
+const ORDERS: &str = r#"
+format = 1
+[table]
+name = "Orders"
+keys = ["orderId"]
+[index.ByUser]
+keys = ["userId", "createdAt"]
+[entity.Order]
+attributes = { orderId = "ulid", userId = "id", createdAt = "timestamp", total = "decimal" }
+[pattern]
+order = { in = ["orderId"], out = "Order" }
+ordersOfUser = { in = ["userId"], out = "Order*", order = "createdAt desc" }
+"#;
+
+const ONE_TABLE: &str = r#"
+format = 1
+[table]
+name = "Shop"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = { userId = "id", email = "string", name = "string" }
+key = ["USER#{userId}", "USER"]
+unique = ["email"]
+[entity.Order]
+attributes = { orderId = "ulid", userId = "id", createdAt = "timestamp", total = "decimal" }
+key = ["USER#{userId}", "ORDER#{createdAt}#{orderId}"]
+index.GSI1 = { key = ["ORDER#{orderId}", "ORDER"] }
+[pattern]
+userWithOrders = { in = ["userId"], out = ["User", "Order*"] }
+order = { in = ["orderId"], out = "Order" }
+"#;
+
+#[test]
+fn rule_104_several_tables_become_one_and_several_again() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let people = model_file(&folder, "people.toml", PEOPLE);
+    let orders = model_file(&folder, "orders.toml", ORDERS);
+    let shop = model_file(&folder, "shop.toml", ONE_TABLE);
+    server.model(0, &["seed", &people, "--items", "40", "--table", "People-2"]);
+    server.model(0, &["seed", &orders, "--items", "60"]);
+    let (users, placed) = (count(&server, "People-2"), count(&server, "Orders"));
+    let from = [format!("{people}:People-2"), orders.clone()];
+    let consolidate = ["consolidate", &shop, "--from", &from[0], "--from", &from[1]];
+    let dry = server.model(0, &consolidate);
+    assert!(dry.contains("dry run") && dry.contains(&format!("{:>10} items move", users + placed)), "{dry}");
+    assert_eq!(server.call("DescribeTable", &json!({ "TableName": "Shop" })).0, 400);
+    let applied = server.model(0, &[&consolidate[..], &["--apply"]].concat());
+    assert!(applied.contains(&format!("{} items read, 0 violations", 2 * users + placed)), "{applied}");
+    assert!(
+        applied.contains(&format!("{} items compared on both sides, 0 differences", users + placed)),
+        "{applied}"
+    );
+    let outcome = "table Shop has all items; tables People-2 and Orders are unchanged and can be deleted";
+    assert!(applied.contains(outcome), "{applied}");
+    server.model(0, &["audit", &shop]);
+    let again = server.model(0, &[&consolidate[..], &["--apply"]].concat());
+    assert!(again.contains("was filled and verified before"), "{again}");
+    let into = [format!("{people}:People-3"), format!("{orders}:Orders-3")];
+    let split = server.model(0, &["split", &shop, "--into", &into[0], &into[1], "--apply"]);
+    assert!(split.contains("0 differences"), "{split}");
+    let outcome = "tables People-3 and Orders-3 have all items; table Shop is unchanged and can be deleted";
+    assert!(split.contains(outcome), "{split}");
+    let partial = server.model(1, &["split", &shop, "--into", &format!("{people}:People-4")]);
+    assert!(
+        partial.contains("items of Order, which the new model does not have, are not copied"),
+        "{partial}"
+    );
+    assert!(!partial.contains("--delete-removed"), "{partial}");
+    let sorted = |table: &str, key: &str| {
+        let mut items =
+            server.call("Scan", &json!({ "TableName": table })).1["Items"].as_array().unwrap().clone();
+        items.iter_mut().for_each(|item| drop(item.as_object_mut().unwrap().remove("type")));
+        items.sort_by_key(|item| item[key].to_string());
+        items
+    };
+    assert_eq!(sorted("People-3", "userId"), sorted("People-2", "userId"));
+    assert_eq!(sorted("Orders-3", "orderId"), sorted("Orders", "orderId"));
+}
+
+#[test]
+fn a_split_into_tables_that_share_an_entity_is_refused() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let people = model_file(&folder, "people.toml", PEOPLE);
+    let shop = model_file(&folder, "shop.toml", ONE_TABLE);
+    server.model(0, &["seed", &shop, "--items", "20"]);
+    let text = server.model(2, &["split", &shop, "--into", &people, &format!("{people}:Others")]);
+    assert!(text.contains("both have an entity User"), "{text}");
+    let text = server.model(2, &["consolidate", &shop, "--from", &shop, "--from", &people]);
+    assert!(text.contains("would be read and written"), "{text}");
+}
+
+#[test]
+fn a_table_that_is_not_the_models_is_noticed_before_anything_is_written() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let shop = model_file(&folder, "shop.toml", ONE_TABLE);
+    let without = ONE_TABLE
+        .replace("[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n", "")
+        .replace("index.GSI1 = { key = [\"ORDER#{orderId}\", \"ORDER\"] }\n", "");
+    let without = model_file(&folder, "without.toml", &without);
+    server.model(0, &["seed", &without, "--items", "20"]);
+    let items = count(&server, "Shop");
+    for command in ["seed", "attach"] {
+        let text = server.model(2, &[command, &shop]);
+        assert!(
+            text.contains("does not have the model's indexes GSI1") && text.contains("--add-indexes"),
+            "{text}"
+        );
+    }
+    assert_eq!(count(&server, "Shop"), items);
+    let text = server.model(0, &["seed", &shop, "--items", "20", "--add-indexes"]);
+    assert!(text.contains("adding index GSI1"), "{text}");
+    let people = model_file(&folder, "people.toml", PEOPLE);
+    let text = server.model(2, &["seed", &people, "--table", "Shop"]);
+    assert!(text.contains("its keys are PK, SK, those of the model userId"), "{text}");
+    let text = server.model(2, &["migrate", &people, &shop, "--table", "Shop", "--into", "New"]);
+    assert!(text.contains("table Shop is not as its model declares it"), "{text}");
+}
+
+#[test]
+fn an_enforced_model_gives_way_to_the_new_one_which_is_enforced_then() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", USERS), model_file(&folder, "new.toml", CUSTOMERS));
+    server.model(0, &["seed", &old, "--items", "20"]);
+    for (reads, counted) in [(&[][..], "count"), (&["--reads", "enforce"], "enforce")] {
+        server.model(0, &[&["attach", &old, "--enforce", "--force"][..], reads].concat());
+        let text = server.model(0, &["migrate", &old, &new, "--apply"]);
+        assert!(text.contains("must follow the old model or the new one"), "{text}");
+        assert!(text.contains("the new model of table Users is enforced"), "{text}");
+        let (_, attached) = server.send("GET /_partita/model?table=Users HTTP/1.1\r\n", "");
+        assert_eq!((&attached["mode"], &attached["reads"]), (&json!("enforce"), &json!(counted)));
+        let item = json!({ "PK": { "S": "USER#1" }, "SK": { "S": "USER" }, "type": { "S": "User" } });
+        assert_eq!(
+            server.call("PutItem", &json!({ "TableName": "Users", "Item": item })).0,
+            400,
+            "the old form"
+        );
+    }
+}
+
+#[test]
+fn an_unfinished_migration_says_what_the_table_is_left_with() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", USERS);
+    let new = model_file(&folder, "new.toml", &CUSTOMERS.replace(", default = 1", ""));
+    server.model(0, &["seed", &old, "--items", "10"]);
+    let text = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(
+        text.contains("not verified: the audit of table Users") && !text.contains("\nverified"),
+        "{text}"
+    );
+    assert!(text.contains("the migration has not ended; no model is attached to table Users"), "{text}");
+    server.model(0, &["migrate", &new, &old, "--apply", "--delete-removed"]);
+    server.model(0, &["attach", &old, "--enforce"]);
+    let text = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(
+        text.contains("the old one and the new one, stay attached to table Users, mode enforce\n"),
+        "{text}"
+    );
+    assert!(text.contains("repeat the command, or migrate back with the models swapped"), "{text}");
+    let back = server.model(0, &["migrate", &new, &old, "--apply", "--delete-removed"]);
+    assert!(back.contains("\nverified: the audit of table Users"), "{back}");
+    assert!(server.model(0, &["watch", "Users"]).contains("mode enforce"));
+}
+
+/// A user of one of the two models, by its number, as an item.
+fn user(number: u32, is_new: bool) -> serde_json::Value {
+    let text = |text: String| json!({ "S": text });
+    let (kind, email) = if is_new { ("Customer", "email") } else { ("User", "userEmail") };
+    let mut item = json!({
+        "PK": text(format!("{}#{number}", kind.to_uppercase())), "SK": text(kind.to_uppercase()), "type": text(kind.to_owned()),
+        "userId": text(number.to_string()), email: text(format!("{number}@example.com")),
+    });
+    if is_new {
+        (item["name"], item["level"]) = (text("Ada Byron".to_owned()), json!({ "N": "1" }));
+    } else {
+        (item["firstName"], item["lastName"]) = (text("Ada".to_owned()), text("Byron".to_owned()));
+    }
+    item
+}
+
+/// The items that are written together for a customer.
+fn customer(number: u32) -> Vec<serde_json::Value> {
+    let text = |text: String| json!({ "S": text });
+    let marker = text(format!("UNIQUE#Customer#email#{number}@example.com"));
+    let copy = json!({
+        "PK": text(format!("EMAIL#{number}@example.com")), "SK": text("CUSTOMER".to_owned()), "type": text("CustomerByEmail".to_owned()),
+        "userId": text(number.to_string()), "email": text(format!("{number}@example.com")), "name": text("Ada Byron".to_owned()),
+    });
+    vec![user(number, true), json!({ "PK": marker, "SK": marker }), copy]
+}
+
+#[test]
+fn while_items_move_a_write_must_follow_the_old_model_or_the_new_one() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", USERS);
+    server.model(0, &["seed", &old, "--items", "20"]);
+    server.model(0, &["attach", &old, "--enforce", "--reads", "enforce"]);
+    let put = |item: &serde_json::Value| json!({ "Put": { "TableName": "Users", "Item": item } });
+    let write = |items: &[serde_json::Value]| {
+        let actions: Vec<_> = items.iter().map(put).collect();
+        server.call("TransactWriteItems", &json!({ "TransactItems": actions }))
+    };
+    assert_eq!((write(&[user(1, false)]).0, write(&customer(2)).0), (200, 400), "enforced before");
+    let both = json!({ "old": USERS, "new": CUSTOMERS }).to_string();
+    let attach =
+        "PUT /_partita/model?table=Users&mode=enforce&transition=true&reads=enforce&force=true HTTP/1.1\r\n";
+    assert_eq!(server.send(attach, &both).0, 200);
+    let (_, attached) = server.send("GET /_partita/model?table=Users HTTP/1.1\r\n", "");
+    assert_eq!((&attached["mode"], &attached["transition"]), (&json!("enforce"), &json!(true)));
+    assert_eq!((write(&[user(3, false)]).0, write(&customer(4)).0), (200, 200), "the old form and the new");
+    assert_eq!(write(&[user(5, true)]).0, 400, "without the marker and the copy");
+    let mut neither = user(6, false);
+    neither["SK"] = json!({ "S": "ELSE" });
+    assert_eq!(write(&[neither]).0, 400);
+    let mixed = write(&[vec![user(7, false)], customer(8)].concat());
+    assert!(mixed.0 == 400 && mixed.1.to_string().contains("not of both"), "{mixed:?}");
+    let delete = |key: &serde_json::Value| {
+        let key = json!({ "PK": key["PK"], "SK": key["SK"] });
+        server.call("DeleteItem", &json!({ "TableName": "Users", "Key": key }))
+    };
+    assert_eq!(delete(&user(4, true)).0, 400, "the marker and the copy would be left");
+    assert_eq!(delete(&user(3, false)).0, 200);
+    for (key, code) in [("USER", 200), ("CUSTOMER", 200), ("OTHER", 400)] {
+        let key = json!({ "PK": { "S": format!("{key}#1") }, "SK": { "S": key } });
+        assert_eq!(server.call("GetItem", &json!({ "TableName": "Users", "Key": key })).0, code, "{key}");
+    }
+    // The migration's own writes are neither; it finds both models attached, as after an interruption.
+    let new = model_file(&folder, "new.toml", CUSTOMERS);
+    let text = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(
+        text.contains("0 violations") && text.contains("the new model of table Users is enforced"),
+        "{text}"
+    );
+    let (_, attached) = server.send("GET /_partita/model?table=Users HTTP/1.1\r\n", "");
+    assert_eq!((&attached["mode"], &attached["transition"]), (&json!("enforce"), &json!(false)));
+    assert_eq!((write(&[user(9, false)]).0, write(&customer(9)).0), (400, 200));
+    assert_eq!(server.send(attach, "[]").0, 400, "two models are needed");
+}
+
+const POSTS: &str = r#"
+format = 1
+[table]
+name = "Blog"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Post]
+attributes = { postId = "id", title = "string" }
+key = ["POST#{postId}", "POST"]
+[entity.Comment]
+attributes = { postId = "id", commentId = "id", at = "timestamp", points = "int", state = "OK|SPAM" }
+key = ["POST#{postId}", "COMMENT#{commentId}"]
+expect = { per = "Post", average = 6, max = 20 }
+[pattern]
+post = { in = ["postId"], out = ["Post", "Comment*"] }
+"#;
+
+/// With aggregates, one of them in an index key and one in a copy.
+const COUNTED: &str = r#"
+format = 1
+[table]
+name = "Blog"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Article]
+was = "Post"
+identity = ["postId"]
+attributes = { postId = "id", title = "string", comments = "int" }
+key = ["ARTICLE#{postId}", "ARTICLE"]
+aggregates = { comments = "count Comment where state == 'OK'", score = "sum Comment.points", newest = "max Comment.at", oldest = "min Comment.at" }
+index.GSI1 = { key = ["BOARD", "{comments:06}#{postId}"] }
+[entity.ArticleCard]
+copies = "Article"
+attributes = { postId = "id", title = "string", score = "int?" }
+key = ["CARD#{postId}", "CARD"]
+[entity.Comment]
+attributes = { postId = "id", commentId = "id", at = "timestamp", points = "int", state = "OK|SPAM" }
+key = ["ARTICLE#{postId}", "COMMENT#{commentId}"]
+[pattern]
+post = { in = ["postId"], out = ["Article", "Comment*"] }
+board = { out = "Article*", order = "comments desc", limit = 10 }
+card = { in = ["postId"], out = "ArticleCard" }
+"#;
+
+fn sorted_items(server: &Server, table: &str) -> Vec<String> {
+    let (_, page) = server.call("Scan", &json!({ "TableName": table }));
+    let mut items: Vec<String> = page["Items"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    items.sort();
+    items
+}
+
+#[test]
+fn aggregates_are_counted_corrected_and_removed() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", POSTS), model_file(&folder, "new.toml", COUNTED));
+    server.model(0, &["seed", &old, "--items", "140"]);
+    let before = sorted_items(&server, "Blog");
+    let dry = server.model(0, &["migrate", &old, &new]);
+    assert!(dry.contains("20 items get other aggregates"), "{dry}");
+    let copied = server.model(0, &["migrate", &old, &new, "--into", "Copied", "--apply"]);
+    assert!(copied.contains("20 items of table Copied have other aggregates now"), "{copied}");
+    assert!(copied.contains("160 items read, 0 violations") && copied.contains("0 differences"), "{copied}");
+    let repeated = server.model(0, &["migrate", &old, &new, "--into", "Copied", "--apply", "--overwrite"]);
+    assert!(repeated.contains("140 items are in their new form"), "{repeated}");
+    assert!(!repeated.contains("other aggregates"), "{repeated}");
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("160 items read, 0 violations"), "{applied}");
+    assert_eq!(sorted_items(&server, "Blog"), sorted_items(&server, "Copied"));
+    let board = server.call("Scan", &json!({ "TableName": "Blog", "IndexName": "GSI1" })).1;
+    let keyed = |item: &serde_json::Value| {
+        let count: u64 = item["comments"]["N"].as_str().unwrap().parse().unwrap();
+        item["GSI1SK"]["S"].as_str().unwrap().starts_with(&format!("{count:06}#"))
+    };
+    assert!(board["Count"] == 20 && board["Items"].as_array().unwrap().iter().all(keyed), "{board}");
+    // A wrong one is corrected with the index key and the copy.
+    let item = board["Items"][0].as_object().unwrap().clone();
+    let mut wrong = item.clone();
+    wrong.insert("comments".to_owned(), json!({ "N": "999" }));
+    wrong.remove("newest");
+    server.call("PutItem", &json!({ "TableName": "Blog", "Item": wrong }));
+    assert!(server.model(1, &["audit", &new]).contains("aggregate: 2"));
+    assert!(server.model(0, &["migrate", &new, &new]).contains("1 items get other aggregates"));
+    server.model(0, &["migrate", &new, &new, "--apply"]);
+    assert_eq!(sorted_items(&server, "Blog"), sorted_items(&server, "Copied"));
+    server.model(0, &["migrate", &new, &old, "--apply", "--delete-removed", "--remove-indexes"]);
+    assert_eq!(sorted_items(&server, "Blog"), before);
+}
+
+#[test]
+fn aggregates_are_not_counted_from_a_stream_without_images() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", POSTS), model_file(&folder, "new.toml", COUNTED));
+    server.model(0, &["seed", &old, "--items", "140"]);
+    let before = sorted_items(&server, "Blog");
+    for view in ["KEYS_ONLY", "OLD_IMAGE", "NEW_IMAGE"] {
+        for stream in
+            [json!({ "StreamEnabled": true, "StreamViewType": view }), json!({ "StreamEnabled": false })]
+        {
+            let (status, answer) =
+                server.call("UpdateTable", &json!({ "TableName": "Blog", "StreamSpecification": stream }));
+            assert_eq!(status, 200, "{answer}");
+            if stream["StreamEnabled"] == true {
+                let text = server.model(2, &["migrate", &old, &new, "--apply", "--follow"]);
+                assert!(text.contains(&format!("the stream of table Blog shows {view}")), "{text}");
+                assert!(
+                    text.contains("NEW_AND_OLD_IMAGES") && text.contains("Nothing was written"),
+                    "{text}"
+                );
+            }
+        }
+    }
+    assert_eq!(sorted_items(&server, "Blog"), before);
+    let (_, table) = server.call("DescribeTable", &json!({ "TableName": "Blog" }));
+    assert_eq!(table["Table"]["GlobalSecondaryIndexes"], serde_json::Value::Null);
+}
+
+#[test]
+fn several_tables_become_one_with_aggregates_and_several_again() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let people = model_file(&folder, "people.toml", PEOPLE);
+    let orders = model_file(&folder, "orders.toml", ORDERS);
+    let counted = ONE_TABLE.replace(
+        "unique = [\"email\"]",
+        "unique = [\"email\"]\naggregates = { orders = \"count Order\", spent = \"sum Order.total\" }",
+    );
+    assert_ne!(counted, ONE_TABLE);
+    let shop = model_file(&folder, "shop.toml", &counted);
+    server.model(0, &["seed", &people, "--items", "20"]);
+    let ids: Vec<serde_json::Value> = server.call("Scan", &json!({ "TableName": "People" })).1["Items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["userId"].clone())
+        .collect();
+    server.model(0, &["seed", &orders, "--items", "1"]);
+    let first = server.call("Scan", &json!({ "TableName": "Orders" })).1["Items"][0].clone();
+    server.call("DeleteItem", &json!({ "TableName": "Orders", "Key": { "orderId": first["orderId"] } }));
+    for (number, id) in ids.iter().chain(&ids[..5]).enumerate() {
+        let mut order = first.clone();
+        (order["orderId"], order["userId"]) =
+            (json!({ "S": format!("01K6TH9480QZKHFWEAZCG6{number:04}") }), id.clone());
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Orders", "Item": order })).0, 200);
+    }
+    let (users, placed) = (sorted_items(&server, "People"), sorted_items(&server, "Orders"));
+    let text = server.model(0, &["consolidate", &shop, "--from", &people, "--from", &orders, "--apply"]);
+    assert!(text.contains("20 items of table Shop have other aggregates now"), "{text}");
+    assert!(text.contains("65 items read, 0 violations") && text.contains("0 differences"), "{text}");
+    let into = [format!("{people}:People-2"), format!("{orders}:Orders-2")];
+    server.model(0, &["split", &shop, "--into", &into[0], &into[1], "--apply"]);
+    let without_type = |items: Vec<String>| -> Vec<String> {
+        items
+            .iter()
+            .map(|item| {
+                item.replace("\"type\":{\"S\":\"User\"},", "").replace("\"type\":{\"S\":\"Order\"},", "")
+            })
+            .collect()
+    };
+    assert_eq!(without_type(sorted_items(&server, "People-2")), users);
+    assert_eq!(without_type(sorted_items(&server, "Orders-2")), placed);
+}
+
+const VERSIONS: &str = r#"
+format = 1
+[table]
+name = "Docs"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Version]
+attributes = { docId = "id", version = "int", title = "string" }
+key = ["DOC#{docId}", "V#{version:06}"]
+versions = "version"
+[pattern]
+versions = { in = ["docId"], out = "Version*" }
+"#;
+
+const LATEST: &str = r#"
+latest = { in = ["docId"], out = "Latest" }
+[entity.Latest]
+attributes = { docId = "id", version = "int", title = "string" }
+key = ["DOC#{docId}", "LATEST"]
+copies = "Version"
+identity = ["docId"]
+"#;
+
+#[test]
+fn only_the_newest_version_gets_a_copy() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", VERSIONS);
+    let new = model_file(&folder, "new.toml", &format!("{VERSIONS}{LATEST}"));
+    server.model(0, &["seed", &old, "--items", "1"]);
+    let text = |text: String| json!({ "S": text });
+    for version in 1..=12 {
+        let item = json!({
+            "PK": text("DOC#a".to_owned()), "SK": text(format!("V#{version:06}")), "type": text("Version".to_owned()),
+            "docId": text("a".to_owned()), "version": { "N": version.to_string() }, "title": text(format!("title {version}")),
+        });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Docs", "Item": item })).0, 200);
+    }
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("items read, 0 violations"), "{applied}");
+    let key = json!({ "PK": text("DOC#a".to_owned()), "SK": text("LATEST".to_owned()) });
+    let (_, found) = server.call("GetItem", &json!({ "TableName": "Docs", "Key": key }));
+    assert_eq!(found["Item"]["title"], text("title 12".to_owned()));
+}
+
+/// A graph whose edges get another key.
+fn follows(key: &str) -> String {
+    format!(
+        "format = 1\n[table]\nname = \"Graph\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n[entity.Follow]\n\
+         attributes = {{ from = \"id\", to = \"id\", since = \"string?\" }}\nkey = {key}\n\
+         [pattern]\nfollows = {{ in = [\"from\", \"to\"], out = \"Follow\" }}\n"
+    )
+}
+
+/// An edge as the first of the models has it.
+fn edge(from: &str, to: &str) -> serde_json::Value {
+    let text = |text: &str| json!({ "S": text });
+    let (partition, sort) = (text(&format!("N#{from}")), text(&format!("F#{to}")));
+    json!({ "PK": partition, "SK": sort, "type": text("Follow"), "from": text(from), "to": text(to) })
+}
+
+/// A server with a graph, and the files of its old and its new model, in which edges are turned round.
+fn graph(folder: &tempfile::TempDir, edges: &[serde_json::Value]) -> (Server, String, String) {
+    let server = Server::start(&[]);
+    let old = model_file(folder, "old.toml", &follows("[\"N#{from}\", \"F#{to}\"]"));
+    let new = model_file(folder, "new.toml", &follows("[\"N#{to}\", \"F#{from}\"]"));
+    server.model(0, &["seed", &old, "--items", "1"]);
+    let seeded = server.call("Scan", &json!({ "TableName": "Graph" })).1["Items"][0].clone();
+    let key = json!({ "PK": seeded["PK"], "SK": seeded["SK"] });
+    server.call("DeleteItem", &json!({ "TableName": "Graph", "Key": key }));
+    for edge in edges {
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Graph", "Item": edge })).0, 200);
+    }
+    (server, old, new)
+}
+
+#[test]
+fn items_that_exchange_their_keys_move_together_and_those_that_wait_one_after_another() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two that exchange their keys, one that has its new key already, and one that moves to a free key.
+    let edges = [edge("a", "b"), edge("b", "a"), edge("c", "c"), edge("d", "e")];
+    let (server, old, new) = graph(&folder, &edges);
+    let dry = server.model(0, &["migrate", &old, &new]);
+    assert!(dry.contains("         3 items move to another primary key"), "{dry}");
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("         3 items move to another primary key"), "{applied}");
+    let turned = |from: &str, to: &str| {
+        let mut item = edge(from, to);
+        (item["PK"], item["SK"]) = (json!({ "S": format!("N#{to}") }), json!({ "S": format!("F#{from}") }));
+        item.to_string()
+    };
+    let mut expected = vec![turned("a", "b"), turned("b", "a"), turned("c", "c"), turned("d", "e")];
+    expected.sort();
+    assert_eq!(sorted_items(&server, "Graph"), expected);
+    let again = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(again.contains("         4 items are in their new form"), "{again}");
+    server.model(0, &["migrate", &new, &old, "--apply"]);
+    // A line of twelve: each waits for the next.
+    let line = |step: &str| {
+        format!(
+            "format = 1\n[table]\nname = \"Line\"\nkeys = [\"PK\"]\n[entity.Step]\n\
+             attributes = {{ number = \"int\", next = \"int\" }}\nkey = [\"S#{{{step}}}\"]\n\
+             [pattern]\nstep = {{ in = [\"{step}\"], out = \"Step\" }}\n"
+        )
+    };
+    let (old, new) =
+        (model_file(&folder, "line.toml", &line("number")), model_file(&folder, "next.toml", &line("next")));
+    server.model(0, &["seed", &old, "--items", "1"]);
+    let seeded = server.call("Scan", &json!({ "TableName": "Line" })).1["Items"][0]["PK"].clone();
+    server.call("DeleteItem", &json!({ "TableName": "Line", "Key": { "PK": seeded } }));
+    for number in 0..12 {
+        let numbers = |number: u32| json!({ "N": number.to_string() });
+        let item = json!({ "PK": { "S": format!("S#{number}") }, "number": numbers(number), "next": numbers(number + 1) });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Line", "Item": item })).0, 200);
+    }
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("        12 items move to another primary key"), "{applied}");
+}
+
+#[test]
+fn items_whose_new_form_cannot_be_told_from_the_old_one_are_not_migrated_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let edges = ["a", "b", "c"].map(|from| {
+        let mut edge = edge(from, "z");
+        edge.as_object_mut().unwrap().retain(|name, _| name != "from" && name != "to");
+        edge
+    });
+    let (server, old, new) = graph(&folder, &edges);
+    let before = sorted_items(&server, "Graph");
+    for arguments in [&["migrate", &old, &new][..], &["migrate", &old, &new, "--apply"]] {
+        let text = server.model(1, arguments);
+        let expected =
+            "         3 items of Follow in their new form could not be told from those of the old model";
+        assert!(text.contains(expected) && text.contains("--into"), "{text}");
+        assert_eq!(sorted_items(&server, "Graph"), before);
+    }
+    let copied = server.model(0, &["migrate", &old, &new, "--into", "Turned", "--apply"]);
+    assert!(copied.contains("3 items compared on both sides, 0 differences"), "{copied}");
+    server.call("Scan", &json!({ "TableName": "Turned" })).1["Items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .for_each(|item| assert_eq!(item["PK"]["S"], "N#z"));
+}
+
+#[test]
+fn an_attribute_under_both_names_is_reported_and_neither_value_is_lost() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", USERS), model_file(&folder, "new.toml", CUSTOMERS));
+    server.model(0, &["seed", &old, "--items", "3"]);
+    let mut both = user(1, false);
+    both["email"] = json!({ "S": "stray" });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Users", "Item": both })).0, 200);
+    for arguments in [&["migrate", &old, &new][..], &["migrate", &old, &new, "--apply"]] {
+        let text = server.model(1, arguments);
+        assert!(text.contains("1 items are left alone: Customer has both userEmail and email"), "{text}");
+    }
+    assert!(sorted_items(&server, "Users").contains(&both.to_string()));
+}
+
+#[test]
+fn items_that_a_condition_cannot_compare_are_not_moved_without_the_stream() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (model_file(&folder, "old.toml", USERS), model_file(&folder, "new.toml", CUSTOMERS));
+    server.model(0, &["seed", &old, "--items", "3"]);
+    let mut large = user(1, false);
+    (0..200).for_each(|number| large[format!("a{number}")] = json!({ "S": "x" }));
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Users", "Item": large })).0, 200);
+    let text = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(text.contains("1 items are left alone: a condition compares 139 attributes"), "{text}");
+    assert!(sorted_items(&server, "Users").contains(&large.to_string()));
+    server.model(0, &["migrate", &old, &new, "--into", "Copied", "--apply"]);
+}
