@@ -140,6 +140,7 @@ impl Reader {
         if keys.is_empty() || keys.len() > 2 {
             self.wrong(&section, "keys", "one or two attribute names", "[\"PK\", \"SK\"]");
         }
+        self.distinct(&section, &keys);
         Table {
             name: self.required(&section, "name", "\"Shop\""),
             keys,
@@ -181,6 +182,7 @@ impl Reader {
         }
         let partition_keys = halves.first().map_or(1, Vec::len);
         let keys = halves.concat();
+        self.distinct(section, &keys);
         let project = match section.get("project") {
             None => Projection::All,
             Some(item) => match item.as_str() {
@@ -200,6 +202,14 @@ impl Reader {
         };
         let local = self.flag(section, "local");
         Index { name, local, keys, partition_keys, project, span: section.span.clone() }
+    }
+
+    /// DynamoDB refuses a key that names an attribute twice.
+    fn distinct(&mut self, section: &Section<'_>, keys: &[String]) {
+        let repeated = keys.iter().enumerate().find(|(number, key)| keys[..*number].contains(key));
+        let Some((_, key)) = repeated else { return };
+        let message = format!("`keys` has {key} twice");
+        self.fail("P002", section, &section.span_of("keys"), message, "name another attribute");
     }
 
     fn allowances(&mut self, root: &Section<'_>) -> Vec<Allowance> {

@@ -177,7 +177,8 @@ fn attribute_text(attribute: &Attribute) -> String {
     let values = attribute.values.map(|values| format!(", values = {values}")).unwrap_or_default();
     let top = attribute.top.map(|top| format!(", top = {top}")).unwrap_or_default();
     let name = key(&attribute.name);
-    let limits = limits_text(&attribute.limits);
+    let limits: String =
+        limits_fields(&attribute.limits).into_iter().map(|field| format!(", {field}")).collect();
     let origin = origin_text(&attribute.origin);
     if values.is_empty() && top.is_empty() && limits.is_empty() && origin.is_empty() {
         format!("{name} = {kind}")
@@ -186,18 +187,19 @@ fn attribute_text(attribute: &Attribute) -> String {
     }
 }
 
-fn limits_text(limits: &Limits) -> String {
+/// The limits of an attribute as fields of its declaration: `min = 0`.
+pub(crate) fn limits_fields(limits: &Limits) -> Vec<String> {
     // A TOML number keeps 15 digits.
     let number = |number: &Decimal| {
         let text = number.to_string();
         if text.len() <= 15 { text } else { quoted(&text) }
     };
     let mut fields = Vec::new();
-    fields.extend(limits.min.as_ref().map(|min| format!(", min = {}", number(min))));
-    fields.extend(limits.max.as_ref().map(|max| format!(", max = {}", number(max))));
-    fields.extend(limits.precision.map(|precision| format!(", precision = {}", quoted(precision.name()))));
-    fields.extend((limits.zone == Zone::Offset).then(|| ", zone = \"offset\"".to_owned()));
-    fields.concat()
+    fields.extend(limits.min.as_ref().map(|min| format!("min = {}", number(min))));
+    fields.extend(limits.max.as_ref().map(|max| format!("max = {}", number(max))));
+    fields.extend(limits.precision.map(|precision| format!("precision = {}", quoted(precision.name()))));
+    fields.extend((limits.zone == Zone::Offset).then(|| "zone = \"offset\"".to_owned()));
+    fields
 }
 
 fn origin_text(origin: &Origin) -> String {

@@ -137,6 +137,20 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
         ("pk = \"USER#{userId}\"", "P002", "did you mean `key`?", 7),
         ("[pattern]\np = { in = [\"userId\"], out = \"Usr\" }", "P003", "did you mean `User`?", 9),
         ("[pattern]\np = { where = \"a = \", out = \"User\" }", "P005", "for example status in", 9),
+        ("key = [\"USER#{userId}\", \"\"]", "P004", "text with fields in braces", 7),
+        ("[index.GSI1]\nkeys = [\"G\", \"G\"]", "P002", "name another attribute", 9),
+        (
+            "[pattern]\np = { in = [\"userId\"], out = \"User*\", limit = 3_000_000_000 }",
+            "P002",
+            "limit = 100",
+            9,
+        ),
+        (
+            "[entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"T#{teamId}\", \"T\"]\nexpect = { per = \"Team\", average = 2 }",
+            "P002",
+            "expect = { count = 1000 }",
+            8,
+        ),
         ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
     ];
     for (line, code, help, at) in cases {

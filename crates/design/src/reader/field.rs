@@ -5,7 +5,7 @@ use crate::finding::{Finding, Severity, closest};
 use crate::model::condition::Condition;
 use crate::model::key_condition::{self, KeyClause};
 use crate::source::Span;
-use crate::template::Template;
+use crate::template::{Template, TemplateError};
 use toml_edit::{Item, TableLike};
 
 /// What conditions can say.
@@ -156,6 +156,15 @@ impl Reader {
         number
     }
 
+    /// Reads the `Limit` of a request, a number of 32 bits.
+    pub(super) fn limit(&mut self, section: &Section<'_>) -> Option<u64> {
+        let limit = self.whole(section, "limit")?;
+        if limit > i32::MAX as u64 {
+            self.wrong(section, "limit", "at most 2147483647", "100");
+        }
+        Some(limit)
+    }
+
     /// Reads a list of texts; a single text is a list of one.
     pub(super) fn texts(&mut self, section: &Section<'_>, key: &str) -> Vec<String> {
         let Some(item) = section.get(key) else { return Vec::new() };
@@ -257,7 +266,7 @@ impl Reader {
         let whole = section.span_of(key);
         let mut templates = Vec::new();
         for (number, text) in texts.iter().enumerate() {
-            match Template::parse(text) {
+            match key_template(text) {
                 Ok(template) => templates.push(template),
                 Err(error) => {
                     let start = spans.get(number).map_or(whole.start, |span| span.start + 1 + error.at);
@@ -320,4 +329,12 @@ impl Reader {
             }
         }
     }
+}
+
+/// Parses the template of a key attribute, which is never empty in DynamoDB.
+fn key_template(text: &str) -> Result<Template, TemplateError> {
+    if text.is_empty() {
+        return Err(TemplateError { at: 0, message: "a key cannot be empty".to_owned() });
+    }
+    Template::parse(text)
 }

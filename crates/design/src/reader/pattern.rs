@@ -49,7 +49,7 @@ impl Reader {
             via: self.via(section),
             order: self.order(section),
             range: self.range(section),
-            limit: self.whole(section, "limit"),
+            limit: self.limit(section),
             filter: self.condition(section, "where"),
             rps: self.number(section, "rps"),
             rps_in_a_year: self.later(section, "rps_in_a_year"),

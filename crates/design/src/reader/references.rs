@@ -12,6 +12,7 @@ pub fn check(model: &Model, findings: &mut Vec<Finding>) {
     for entity in &model.entities {
         names.entity(entity);
     }
+    names.circles();
     for pattern in &model.patterns {
         names.pattern(pattern);
     }
@@ -126,6 +127,26 @@ impl<'a> Names<'a> {
                     .with_message("latest = true is for a copy of an entity that keeps versions")
                     .with_help("add copies = \"…\" here, and versions = \"version\" to that entity"),
             );
+        }
+    }
+
+    /// `per` leads to an entity that is counted by itself: in a circle, nothing says how many items there are.
+    fn circles(&mut self) {
+        let model = self.model;
+        let parent = |entity: &Entity| entity.expect.per.as_deref().and_then(|name| model.entity(name));
+        for entity in &model.entities {
+            let ancestors = std::iter::successors(parent(entity), |ancestor| parent(ancestor));
+            let ancestors: Vec<&str> =
+                ancestors.take(model.entities.len()).map(|ancestor| ancestor.name.as_str()).collect();
+            let Some(end) = ancestors.iter().position(|name| *name == entity.name) else { continue };
+            let finding = Finding::new("P002", Severity::Error, entity.subject(), &entity.span);
+            let way = ancestors[..=end].join(" per ");
+            self.findings.push(
+                finding
+                    .with_message(format!("{} is expected per {way}: a circle", entity.name))
+                    .with_help("declare the count of one of them instead: expect = { count = 1000 }"),
+            );
+            return;
         }
     }
 

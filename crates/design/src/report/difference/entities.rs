@@ -6,6 +6,7 @@ use crate::generate::typed_value;
 use crate::migration::{Transition, old_name};
 use crate::model::{Attribute, Entity, Model};
 use crate::template::{Part, Template};
+use crate::toml_writer::limits_fields;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
@@ -141,6 +142,10 @@ impl Comparison<'_> {
                 let items = if is_stored_alike(old, attribute) { 0.0 } else { self.items };
                 self.add(format!("{name} {} becomes {kind}", old.kind.print()), items);
             }
+            let (was, is) = (admitted(old), admitted(attribute));
+            if was != is {
+                self.add(format!("{name}: {was} becomes {is}"), 0.0);
+            }
         }
         for attribute in &before.attributes {
             let name = attribute.name.as_str();
@@ -175,6 +180,12 @@ impl Comparison<'_> {
 fn is_stored_alike(old: &Attribute, new: &Attribute) -> bool {
     let stored = |attribute: &Attribute| discriminant(&typed_value(&attribute.kind, ""));
     stored(old) == stored(new)
+}
+
+/// What an attribute admits beside its type.
+fn admitted(attribute: &Attribute) -> String {
+    let presence = if attribute.optional { "optional" } else { "required" };
+    [presence.to_owned()].into_iter().chain(limits_fields(&attribute.limits)).collect::<Vec<_>>().join(", ")
 }
 
 fn keys(templates: &[Template]) -> String {
@@ -251,5 +262,12 @@ expect = { count = 1000 }
         let (lines, writes) = changes(&[("expect", "unique = [\"mail\"]\nexpect")]);
         assert_eq!(lines, ["~ entity User: + unique mail: every item gets a marker (1000)"]);
         assert_eq!(writes, 1000.0);
+    }
+
+    #[test]
+    fn other_limits_are_changes() {
+        let (lines, writes) = changes(&[("age = \"int\"", "age = { type = \"int?\", min = 0, max = 150 }")]);
+        assert_eq!(lines, ["~ entity User: age: required becomes optional, min = 0, max = 150 (0)"]);
+        assert_eq!(writes, 0.0);
     }
 }
