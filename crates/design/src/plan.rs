@@ -153,6 +153,15 @@ pub enum Obstacle {
         /// The template of the sort key.
         template: Template,
     },
+    /// Texts are followed by a delimiter behind which letters or digits sort: `Anna|` comes before `Ann|`.
+    Delimited {
+        /// The attribute of the order.
+        by: String,
+        /// The delimiter.
+        delimiter: char,
+        /// The template of the sort key.
+        template: Template,
+    },
     /// A global index cannot be read with strong consistency.
     Consistency,
     /// The index lacks attributes that the pattern needs.
@@ -210,7 +219,7 @@ impl Obstacle {
             Obstacle::Range { .. } | Obstacle::Order { .. } => 5,
             Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 6,
             Obstacle::Consistency | Obstacle::Projection { .. } => 7,
-            Obstacle::Unsorted { .. } => 8,
+            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 8,
             Obstacle::Foreign { .. } | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => 9,
         }
     }

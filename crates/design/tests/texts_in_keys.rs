@@ -39,6 +39,24 @@ fn an_order_by_a_text_before_a_delimiter_is_noted() {
 }
 
 #[test]
+fn an_order_by_a_text_before_a_delimiter_behind_letters_is_an_error() {
+    let order = ", order = \"name asc\"";
+    for (sort, kind, is_wrong) in [
+        ("SINGER|{name}|{singerId}", "id", true),
+        ("SINGER_{name}_{singerId}", "string", true),
+        ("SINGER:{name}:{singerId}", "id", true),
+        ("SINGER|{name}|{singerId}", "Ann|Anna", true),
+        ("SINGER|{name}|{singerId}", "Ann|Bob", false),
+        ("SINGER|{name}|{singerId}", "uuid", false),
+        ("SINGER|{name}", "id", false),
+        ("SINGER#{name}#{singerId}", "id", false),
+    ] {
+        assert_eq!(has(&singers(sort, kind, order), "P105", Error), is_wrong, "{sort} {kind}");
+    }
+    assert!(!has(&singers("SINGER|{name}|{singerId}", "id", ""), "P105", Error), "no order is asked for");
+}
+
+#[test]
 fn a_range_of_texts_loses_nothing() {
     let names = ["An", "Ann", "Ann Lee", "Ann Z", "Ann Zoe", "Ann!", "Anna", "Ann-Z", "B"];
     for kind in ["id", "An|Ann|Ann Lee|Ann Z|Ann Zoe|Ann!|Anna|Ann-Z|B"] {

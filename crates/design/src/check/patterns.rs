@@ -388,6 +388,13 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
             format!("{by} is a number, and as text in {template} 10 sorts before 2"),
             pad(template, unserved.entity, by),
         ),
+        Obstacle::Delimited { by, delimiter, template } => (
+            "P105",
+            format!(
+                "{by} is followed by {delimiter} in {template}, before which letters or digits sort: a longer value comes before a shorter one"
+            ),
+            format!("end the sort key with {{{by}}}, or write a delimiter such as # there"),
+        ),
         Obstacle::Consistency => inconsistent(location),
         Obstacle::Projection { missing } => (
             "P112",

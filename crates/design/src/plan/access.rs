@@ -293,12 +293,18 @@ impl<'m> Planner<'_, 'm> {
             }
             Err(Obstacle::Unsorted { by: by.to_owned(), template: template.clone() })
         };
+        let late = template.late_delimiter(next, mapping.entity);
+        let behind_letters = late.filter(|delimiter| *delimiter > '0');
         if let Some(order) = order.filter(|order| !known(&order.by)) {
             let named = order.by == *next || self.stands_for(mapping, next, &order.by);
             if !named && !self.follows_time(mapping, next, &order.by) {
                 return Err(Obstacle::Order { by: order.by.clone(), before: before() });
             }
             sorted(next)?;
+            if let Some(delimiter) = behind_letters {
+                let (by, template) = (order.by.clone(), template.clone());
+                return Err(Obstacle::Delimited { by, delimiter, template });
+            }
             if is_coarse(rest, mapping.entity) {
                 return Err(Obstacle::Coarse { by: order.by.clone(), template: template.clone() });
             }
@@ -309,8 +315,7 @@ impl<'m> Planner<'_, 'm> {
         }
         sorted(next)?;
         // Escaped characters sort elsewhere, before and behind the bounds; before a delimiter that sorts behind letters, no bound is left.
-        let late = template.late_delimiter(next, mapping.entity);
-        if *format == Format::Escaped || late.is_some_and(|delimiter| delimiter > '0') {
+        if *format == Format::Escaped || behind_letters.is_some() {
             return Ok(unbounded(prefix));
         }
         let fits = |bound: &Option<String>| match format {

@@ -49,8 +49,16 @@ impl Template {
                 && format.length().is_none();
         // Key attributes are compared one by one.
         let delimiter = after.chars().next().filter(|first| is_text && *first != ATTRIBUTE_SEPARATOR)?;
-        let class = CharacterClass::of(types, field, *format, false);
-        (' '..delimiter).any(|character| class.contains(character)).then_some(delimiter)
+        let is_late = match types.type_of(field)? {
+            ValueType::Choice(choices) => {
+                choices_sort_otherwise(&format.choices(choices).collect::<Vec<_>>(), delimiter)
+            }
+            _ => {
+                let class = CharacterClass::of(types, field, *format, false);
+                (' '..delimiter).any(|character| class.contains(character))
+            }
+        };
+        is_late.then_some(delimiter)
     }
 
     /// Returns the smallest and the largest character that it can start with; `None` if it starts with free text.
@@ -64,6 +72,19 @@ impl Template {
             Part::Field { name, format } => vec![Piece::Field(name, *format)],
         })
     }
+}
+
+/// Whether a choice that continues another one sorts before it as soon as the delimiter follows both.
+fn choices_sort_otherwise(choices: &[impl AsRef<str>], delimiter: char) -> bool {
+    let continues = |one: &str, other: &str| {
+        other.strip_prefix(one).and_then(|rest| rest.chars().next()).is_some_and(|next| next < delimiter)
+    };
+    let mut sorted: Vec<&str> = choices.iter().map(AsRef::as_ref).collect();
+    sorted.sort_unstable();
+    // What continues a text stands behind it, until the first that does not.
+    sorted.iter().enumerate().any(|(number, one)| {
+        sorted[number + 1..].iter().take_while(|other| other.starts_with(one)).any(|other| continues(one, other))
+    })
 }
 
 fn compare(one: (char, char), two: (char, char)) -> Option<Ordering> {
