@@ -332,6 +332,11 @@ impl Model {
         self.lookup.get_or_init(|| Lookup::new(self))
     }
 
+    /// Returns whether a request filters the items of an entity by an attribute, so that they must have it outside their keys.
+    pub(crate) fn is_filtered(&self, entity: &Entity, attribute: &str) -> bool {
+        self.lookup().filtered(self).contains(&entity.name, attribute)
+    }
+
     /// Returns the entity with this name.
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.lookup().entity(self, name)

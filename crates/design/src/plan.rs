@@ -10,6 +10,7 @@ mod amount;
 mod answerable;
 pub mod bounds;
 mod buckets;
+pub(crate) mod filtered;
 pub mod follow;
 mod requests;
 mod sort_condition;

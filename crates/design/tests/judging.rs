@@ -838,3 +838,41 @@ fn a_child_needs_its_parent_only_where_it_is_counted() {
     assert_eq!(verdict(&[change("", comment)]), [(0, "aggregate")]);
     assert_eq!(verdict(&[change("", comment), absent("PK=POST#none SK=POST")]), [(0, "aggregate")]);
 }
+
+/// Tasks whose priority is in their sort key, and a pattern that has to filter by it.
+fn prioritised(pattern: &str) -> Model {
+    support::model(&format!(
+        r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Task]
+attributes = {{ taskId = "id", userId = "id", priority = "int" }}
+key = ["USER#{{userId}}", "TASK#{{taskId}}#{{priority}}"]
+[pattern]
+{pattern}
+"#
+    ))
+}
+
+#[test]
+fn a_value_that_a_filter_tests_is_an_attribute() {
+    let in_the_key = change("", "PK=USER#u SK=TASK#t#1 type=Task");
+    let beside_the_key = change("", "PK=USER#u SK=TASK#t#1 type=Task priority=1");
+    let rules = |model: &Model, change: &Change| -> Vec<&'static str> {
+        judge(model, std::slice::from_ref(change)).into_iter().map(|(_, broken)| broken.rule).collect()
+    };
+    let planned = prioritised("urgent = { in = ['userId', 'priority'], out = 'Task*' }");
+    assert_eq!(rules(&planned, &in_the_key), ["value"]);
+    assert_eq!(rules(&planned, &beside_the_key), [""; 0]);
+    let conditional = prioritised("urgent = { in = ['userId'], where = 'priority < 3', out = 'Task*' }");
+    assert_eq!(rules(&conditional, &in_the_key), ["value"]);
+    let declared = prioritised(
+        "urgent = { in = ['userId'], where = 'priority < 3', out = 'Task*', request = { condition = \"PK = 'USER#{userId}'\", filter = 'priority < 3' } }",
+    );
+    assert_eq!(rules(&declared, &in_the_key), ["value"]);
+    let all = prioritised("all = { in = ['userId'], out = 'Task*' }");
+    assert_eq!(rules(&all, &in_the_key), [""; 0], "nothing filters by it");
+}

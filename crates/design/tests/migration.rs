@@ -462,3 +462,16 @@ fn what_becomes_something_else_each_time_is_not_in_its_new_form() {
     let made = new_item(&old, &new, &edge).item;
     assert!(!transition.is_new_form(&edge) && transition.is_new_form(&made));
 }
+
+#[test]
+fn a_value_that_only_the_key_held_becomes_an_attribute_if_a_filter_tests_it() {
+    let tasks = |pattern: &str| {
+        let entity = "[entity.Task]\nattributes = { taskId = \"id\", priority = \"int\" }\nkey = [\"TASK\", \"{taskId}#{priority}\"]\n";
+        model_with(&format!("{entity}[pattern]\n{pattern}\n"))
+    };
+    let old = tasks("all = { out = 'Task*' }");
+    let new = tasks("urgent = { in = ['priority'], out = 'Task*' }");
+    let task = item(&[("PK", "TASK"), ("SK", "t#1"), ("type", "Task")]);
+    assert_eq!(new_item(&old, &new, &task).item.get("priority"), Some(&Value::Number("1".to_owned())));
+    assert_eq!(new_item(&new, &old, &task).item.get("priority"), None);
+}

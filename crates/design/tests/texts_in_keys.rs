@@ -134,3 +134,33 @@ fn a_key_attribute_has_one_type() {
     assert!(!padded, "the attribute itself is not padded");
     assert!(!has(&mill("int"), "P222", Error) && !has(&mill("decimal"), "P222", Error));
 }
+
+#[test]
+fn a_delimiter_in_a_text_can_put_another_entity_into_an_answer() {
+    let tags = |kind: &str, prefix: &str| {
+        format!(
+            r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Tag]
+attributes = {{ tagId = "id", name = "{kind}" }}
+key = ["TAG#{{tagId}}", "TAG"]
+index.GSI1 = {{ key = ["{prefix}#{{name}}", "{{tagId}}"] }}
+[entity.Topic]
+attributes = {{ topicId = "id", group = "id", label = "id" }}
+key = ["TOPIC#{{topicId}}", "TOPIC"]
+index.GSI1 = {{ key = ["NAME#{{group}}#{{label}}", "{{topicId}}"] }}
+[pattern]
+topics = {{ in = ["group", "label"], out = "Topic*" }}
+"#
+        )
+    };
+    assert!(has(&tags("string", "NAME"), "P109", Note), "the tag a#b is in the answer about a and b");
+    assert!(!has(&tags("id", "NAME"), "P109", Note));
+    assert!(!has(&tags("string", "TAG"), "P109", Note));
+}

@@ -9,19 +9,28 @@ use std::borrow::Cow;
 
 /// Checks the attributes of an item; `known` also has those that only its keys contain.
 pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &Attributes) -> Vec<Violation> {
-    let problems = entity.attributes.iter().filter_map(|attribute| problem(entity, attribute, item, known));
+    let problems = entity.attributes.iter().filter_map(|attribute| problem(model, entity, attribute, item, known));
     let named = |problem: String| {
         violation("value", format!("{} {}: {problem}", entity.name, key_text(model, known)))
     };
     problems.map(named).collect()
 }
 
-fn problem(entity: &Entity, attribute: &Attribute, item: &Item, known: &Attributes) -> Option<String> {
+fn problem(
+    model: &Model,
+    entity: &Entity,
+    attribute: &Attribute,
+    item: &Item,
+    known: &Attributes,
+) -> Option<String> {
     let name = &attribute.name;
     if let Some(value) = item.get(name) {
         return attribute.admits(value, entity.delimiter()).err();
     }
     if let Some(text) = known.get(name) {
+        if model.is_filtered(entity, name) {
+            return Some(format!("{name} is only in a key; requests that filter by it need the attribute"));
+        }
         return attribute.admits(&typed_value(&attribute.kind, text), entity.delimiter()).err();
     }
     // The absence of an aggregate is for its own rule to judge.

@@ -4,7 +4,7 @@ use super::text_order::{pad, padded};
 use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_bytes, format_number, list, plural};
-use crate::keys::keyspace::named;
+use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
 use crate::model::condition::{Comparator, Comparison, Condition};
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
@@ -203,6 +203,26 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// A free text that contains the delimiter can put an item of another entity into the range that is read.
+    fn let_in_by_delimiters(&mut self, pattern: &Pattern, step: &Step<'_>) {
+        let Some(types) = step.targets.first().filter(|_| step.operation == Operation::Query) else { return };
+        let key_range = KeyRange { partition: &step.partition, sort: &step.sort, types, strict: true };
+        let is_known = |entity: &Entity| {
+            step.targets.iter().chain(&step.extras).any(|known| known.name == entity.name)
+        };
+        let others =
+            self.keys.within(step.location, key_range, MAX_NAMED, |mapping| !is_known(mapping.entity));
+        if others.is_empty() || self.has("P109", &pattern.subject()) {
+            return;
+        }
+        let names = named(others.iter().map(|mapping| mapping.entity.name.as_str()));
+        let finding = self.about_pattern("P109", Severity::Note, pattern).with_message(format!(
+            "the request also returns items of {names} if a text in a key contains the delimiter"
+        ));
+        let help = "give each entity its own prefix, declare texts in keys as \"id\", or write them :escaped";
+        self.report(finding.with_help(help));
+    }
+
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
             let finding = self.about_pattern("P109", Severity::Warning, pattern).with_message(format!(
@@ -211,6 +231,7 @@ impl<'m> Checker<'m> {
             ));
             self.report(finding.with_help("give the wanted entity its own prefix, or add the others to out"));
         }
+        self.let_in_by_delimiters(pattern, step);
         // A single item must be read anyway, and so must the one that an item leads to.
         let looks_up = step.items.max <= 1.0 || (step.follow.is_some() && step.max_bytes <= UNIT_BYTES);
         if step.wasteful_tests().next().is_some() && !looks_up {

@@ -189,7 +189,7 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
         let Some(types) = targets.first().copied() else { return false };
-        let key_range = KeyRange { partition, sort, types };
+        let key_range = KeyRange { partition, sort, types, strict: false };
         let found = |entity: &Entity| {
             self.keys.mapping(location, &entity.name).is_some_and(|mapping| key_range.holds(mapping))
         };

@@ -107,7 +107,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "request returns other entities",
         severity: Severity::Warning,
         rules: &[43],
-        page: "The request also returns entities that are not in the pattern. They are read, billed and discarded, and code that does not check the type attribute mistakes them for something else. Give the wanted entities their own partition or prefix.",
+        page: "The request also returns entities that are not in the pattern. They are read, billed and discarded, and code that does not check the type attribute mistakes them for something else. Give the wanted entities their own partition or prefix. It is a note where only a free text that contains the delimiter brings them into the answer: `TAG#{name}` with the name `a#b` is the `TAG#{group}#{name}` of another entity.",
     },
     Code {
         code: "P110",

@@ -8,6 +8,7 @@ use crate::model::{Entity, Model};
 use crate::plan::{SortCondition, sort_overlaps};
 use crate::template::{ATTRIBUTE_SEPARATOR, Template, Token};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 /// The number of entities that a finding names; beyond it, the finding says that there may be others.
 pub const MAX_NAMED: usize = 20;
@@ -26,6 +27,8 @@ struct LocationKeys<'m> {
     mappings: Vec<KeyMapping<'m>>,
     by_entity: HashMap<&'m str, usize>,
     tree: KeyTree,
+    /// The keys whose free texts may contain the delimiter; built when it is first needed.
+    strict_tree: OnceLock<KeyTree>,
 }
 
 /// What a request reads: a partition and a range of its sort keys.
@@ -37,6 +40,8 @@ pub struct KeyRange<'a> {
     pub sort: &'a SortCondition,
     /// The entity whose attributes are the fields of both.
     pub types: &'a Entity,
+    /// Whether free texts may contain the delimiter.
+    pub strict: bool,
 }
 
 impl<'m> Keyspace<'m> {
@@ -88,7 +93,7 @@ impl<'m> Keyspace<'m> {
         let Some(keys) = self.at(location) else { return Vec::new() };
         let (wanted, open) = key_range.tokens();
         let (mut visited, mut found) = (BTreeSet::new(), BTreeSet::new());
-        keys.tree.find_overlapping(&wanted, open, |number| {
+        keys.tree(key_range.strict).find_overlapping(&wanted, open, |number| {
             let mapping = &keys.mappings[number];
             if visited.insert(number) && filter(mapping) && key_range.holds(mapping) {
                 found.insert(number);
@@ -111,7 +116,7 @@ impl<'m> Keyspace<'m> {
         filter: impl Fn(&Entity) -> bool,
     ) -> Vec<&'m Entity> {
         let Some(partition) = entity.key.first() else { return Vec::new() };
-        let key_range = KeyRange { partition, sort: &SortCondition::Any, types: entity };
+        let key_range = KeyRange { partition, sort: &SortCondition::Any, types: entity, strict: false };
         let mappings =
             self.within(TableOrIndex { index: None }, key_range, max, |mapping| filter(mapping.entity));
         mappings.into_iter().map(|mapping| mapping.entity).collect()
@@ -123,12 +128,24 @@ impl<'m> LocationKeys<'m> {
         let mappings = location.mappings(model);
         let by_entity =
             mappings.iter().enumerate().map(|(number, mapping)| (mapping.entity.name.as_str(), number));
-        let mut tree = KeyTree::default();
-        for (number, mapping) in mappings.iter().enumerate() {
-            tree.insert(&key_tokens(mapping, false), number);
-        }
-        LocationKeys { location, by_entity: by_entity.collect(), tree, mappings }
+        let (by_entity, tree) = (by_entity.collect(), tree_of(&mappings, false));
+        LocationKeys { location, by_entity, tree, strict_tree: OnceLock::new(), mappings }
     }
+
+    fn tree(&self, strict: bool) -> &KeyTree {
+        if !strict {
+            return &self.tree;
+        }
+        self.strict_tree.get_or_init(|| tree_of(&self.mappings, true))
+    }
+}
+
+fn tree_of(mappings: &[KeyMapping<'_>], strict: bool) -> KeyTree {
+    let mut tree = KeyTree::default();
+    for (number, mapping) in mappings.iter().enumerate() {
+        tree.insert(&key_tokens(mapping, strict), number);
+    }
+    tree
 }
 
 impl KeyRange<'_> {
@@ -136,19 +153,19 @@ impl KeyRange<'_> {
     fn tokens(&self) -> (Vec<Token>, bool) {
         let (sort, open) = match self.sort {
             SortCondition::Any | SortCondition::Range { .. } => (Vec::new(), true),
-            SortCondition::Equals(template) => (template.runs(self.types, false), false),
+            SortCondition::Equals(template) => (template.runs(self.types, self.strict), false),
             SortCondition::BeginsWith(prefix) | SortCondition::Between { prefix, .. } => {
-                (prefix.runs(self.types, false), true)
+                (prefix.runs(self.types, self.strict), true)
             }
         };
         let separator = [Token::Character(ATTRIBUTE_SEPARATOR)];
-        ([self.partition.runs(self.types, false).as_slice(), &separator, &sort].concat(), open)
+        ([self.partition.runs(self.types, self.strict).as_slice(), &separator, &sort].concat(), open)
     }
 
     /// Returns whether items of an entity can be in the range.
     pub fn holds(&self, mapping: &KeyMapping<'_>) -> bool {
-        self.partition.overlaps(self.types, &mapping.partition, mapping.entity, false, false)
-            && sort_overlaps(self.sort, self.types, mapping)
+        self.partition.overlaps(self.types, &mapping.partition, mapping.entity, self.strict, false)
+            && sort_overlaps(self.sort, self.types, mapping, self.strict)
     }
 }
 

@@ -50,7 +50,7 @@ fn add_companions<'m>(
             .filter_map(|attribute| Some((attribute.name.clone(), item.get(&attribute.name)?.clone())))
             .collect();
         let before = transition.predecessor(copy);
-        let copied = values.of_copy(copy, &shared);
+        let copied = values.of_copy(transition.new, copy, &shared);
         let Ok(copied_item) = new_keys(transition, before, copy, &copied.item, &copied) else { continue };
         let version = entity.versions.as_ref().map(|name| number(&texts, name));
         let old_key = before.and_then(|before| old_key(transition.old, before, &values.old));

@@ -49,14 +49,14 @@ impl Values {
         for attribute in &after.attributes {
             match after.aggregates.iter().find(|own| own.name == attribute.name) {
                 Some(aggregate) => values.start_counting(aggregate, attribute),
-                None => values.complete(before, attribute),
+                None => values.complete(transition.new, before, after, attribute),
             }
         }
         values
     }
 
     /// The values of a copy with these attributes of its own.
-    pub fn of_copy(&self, copy: &Entity, shared: &Item) -> Values {
+    pub fn of_copy(&self, new: &Model, copy: &Entity, shared: &Item) -> Values {
         let mut values = Values {
             old: self.old.clone(),
             new: self.new.clone(),
@@ -64,9 +64,7 @@ impl Values {
             missing: Vec::new(),
             contradiction: None,
         };
-        let own = |attribute: &&Attribute| !values.new.contains_key(&attribute.name);
-        let own: Vec<&Attribute> = copy.attributes.iter().filter(own).collect();
-        own.into_iter().for_each(|attribute| values.complete(None, attribute));
+        copy.attributes.iter().for_each(|attribute| values.complete(new, None, copy, attribute));
         values
     }
 
@@ -119,9 +117,13 @@ impl Values {
         }
     }
 
-    /// Gives a new attribute its default or computed value, if it has none.
-    fn complete(&mut self, before: Option<&Entity>, attribute: &Attribute) {
-        if self.new.contains_key(&attribute.name) {
+    /// Gives a new attribute its default or computed value, if it has none. A value that only a key holds becomes an attribute if requests
+    /// filter by it.
+    fn complete(&mut self, new: &Model, before: Option<&Entity>, after: &Entity, attribute: &Attribute) {
+        if let Some(text) = self.new.get(&attribute.name) {
+            if !self.item.contains_key(&attribute.name) && new.is_filtered(after, &attribute.name) {
+                self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
+            }
             return;
         }
         let origin = &attribute.origin;

@@ -2,6 +2,7 @@
 
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
+use crate::plan::filtered::FilteredAttributes;
 use crate::template::{Part, Template};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,6 +26,8 @@ pub struct Lookup {
     numbers: HashMap<String, Vec<bool>>,
     /// The first prefix that a key has before an attribute.
     prefixes: HashMap<String, String>,
+    /// Built when it is first needed, since plans look entities up.
+    filtered: OnceLock<FilteredAttributes>,
 }
 
 impl Lookup {
@@ -38,6 +41,7 @@ impl Lookup {
             copies: HashMap::new(),
             numbers: HashMap::new(),
             prefixes: HashMap::new(),
+            filtered: OnceLock::new(),
         };
         for (number, entity) in model.entities.iter().enumerate() {
             lookup.add(number, entity);
@@ -66,6 +70,10 @@ impl Lookup {
         for (attribute, prefix) in entity.key.iter().flat_map(prefixes) {
             self.prefixes.entry(attribute.to_owned()).or_insert_with(|| prefix.to_owned());
         }
+    }
+
+    pub fn filtered(&self, model: &Model) -> &FilteredAttributes {
+        self.filtered.get_or_init(|| FilteredAttributes::of(model))
     }
 
     pub fn entity<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Entity> {

@@ -57,16 +57,16 @@ impl SortCondition {
 }
 
 /// Returns whether items of an entity can meet a sort condition.
-pub fn sort_overlaps(sort: &SortCondition, types: &Entity, mapping: &KeyMapping<'_>) -> bool {
+pub fn sort_overlaps(sort: &SortCondition, types: &Entity, mapping: &KeyMapping<'_>, strict: bool) -> bool {
     let Some(template) = &mapping.sort else { return matches!(sort, SortCondition::Any) };
     match sort {
         SortCondition::Any => true,
-        SortCondition::Equals(wanted) => wanted.overlaps(types, template, mapping.entity, false, false),
-        SortCondition::BeginsWith(prefix) => prefix.overlaps(types, template, mapping.entity, false, true),
+        SortCondition::Equals(wanted) => wanted.overlaps(types, template, mapping.entity, strict, false),
+        SortCondition::BeginsWith(prefix) => prefix.overlaps(types, template, mapping.entity, strict, true),
         SortCondition::Between { prefix, by } => {
             let field = Template::field(by);
             let open = Template { parts: [prefix.parts.clone(), field.parts].concat() };
-            open.overlaps(types, template, mapping.entity, false, true)
+            open.overlaps(types, template, mapping.entity, strict, true)
         }
         SortCondition::Range { from, to } => {
             let text = template.prefix();
