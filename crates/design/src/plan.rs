@@ -12,6 +12,7 @@ pub mod bounds;
 mod buckets;
 pub(crate) mod filtered;
 pub mod follow;
+mod held_parts;
 mod requests;
 mod sort_condition;
 pub mod text_range;
@@ -25,7 +26,7 @@ use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
 use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
-use crate::template::{Format, Part, Template};
+use crate::template::Template;
 use afterwards::Afterwards;
 use follow::Follow;
 pub use sort_condition::{SortCondition, sort_overlaps};
@@ -70,7 +71,7 @@ pub struct Step<'m> {
     pub sort: SortCondition,
     /// Whether it reads in ascending order.
     pub forward: bool,
-    /// The `Limit` of the request; none where items are dropped after the read.
+    /// The `Limit` of the request; none where many items are dropped after the read.
     pub limit: Option<u64>,
     /// The number of requests that read all shards, time buckets or batches.
     pub fan_out: u64,
@@ -80,8 +81,12 @@ pub struct Step<'m> {
     pub alternatives: BTreeMap<String, Vec<String>>,
     /// The tests that drop items after the read.
     pub filter: Vec<String>,
+    /// Those of them that the key condition makes already, but for texts that contain the delimiter or differ in case.
+    pub confirmations: Vec<String>,
     /// Other entities that the request returns as well; some of them if they are many.
     pub extras: Vec<&'m Entity>,
+    /// Further entities whose items it returns if a text in their keys contains the delimiter.
+    pub strays: Vec<&'m Entity>,
     /// Whether the read is strongly consistent.
     pub strong: bool,
     /// The number of items read.
@@ -365,21 +370,14 @@ impl Step<'_> {
         clauses.into_iter().enumerate().collect()
     }
 
-    /// Returns the tests of the filter that drop more than lies at the ends of a range, or differs from an input in case.
+    /// Returns the tests of the filter that drop more than lies at the ends of a range, or than the key condition drops already.
     pub fn wasteful_tests(&self) -> impl Iterator<Item = &String> {
         let range = match &self.sort {
             SortCondition::Between { by, .. } => Some(range_test(by)),
             _ => None,
         };
-        let parts =
-            self.partition.parts.iter().chain(self.sort.template().into_iter().flat_map(|own| &own.parts));
-        let lower: Vec<String> = parts
-            .filter_map(|part| match part {
-                Part::Field { name, format: Format::Lower } => Some(format!("{name} = :{name}")),
-                _ => None,
-            })
-            .collect();
-        self.filter.iter().filter(move |test| Some(*test) != range.as_ref() && !lower.contains(test))
+        let tests = self.filter.iter().filter(|test| !self.confirmations.contains(test));
+        tests.filter(move |test| Some(*test) != range.as_ref())
     }
 
     /// Returns the read units of the step.

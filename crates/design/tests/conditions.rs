@@ -83,7 +83,9 @@ fn an_input_that_the_key_holds_only_in_part_is_filtered() {
         ("tag", "\"id\"", "TAG#{tag}", false),
         ("tag", "\"NEW|OLD\"", "TAG#{tag:lower}", false),
         ("tag", "\"New|NEW\"", "TAG#{tag:lower}", true),
-        ("tag", "\"uuid\"", "TAG#{tag:lower}", false),
+        ("tag", "\"uuid\"", "TAG#{tag:lower}", true),
+        ("tag", "\"ulid\"", "TAG#{tag:lower}", false),
+        ("tag", "\"string\"", "TAG#{tag}", false),
     ] {
         let wanted = if is_filtered { vec![format!("{input} = :{input}")] } else { Vec::new() };
         assert_eq!(filter_of_input(input, kind, partition), wanted, "{partition} {kind}");

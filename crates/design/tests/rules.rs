@@ -229,7 +229,8 @@ fn rule_19_a_primary_key_is_unique() {
     };
     assert!(has(&account("string", "{name:lower}"), "P203", Warning));
     assert!(has(&account("Ann|ann", "{name:lower}"), "P203", Warning));
-    for (kind, key) in [("string", "{name}"), ("NEW|PAID", "{name:lower}"), ("uuid", "{name:lower}")] {
+    assert!(has(&account("uuid", "{name:lower}"), "P203", Warning), "UUIDs are written in both cases");
+    for (kind, key) in [("string", "{name}"), ("NEW|PAID", "{name:lower}"), ("ulid", "{name:lower}")] {
         assert!(!codes(&account(kind, key), "").contains(&"P203"), "{kind} {key}");
     }
     let forged = parts(&[

@@ -31,7 +31,8 @@ fn an_order_by_a_text_before_a_delimiter_is_noted() {
         ("SINGER#{name}#{singerId}", "Ann|Anna", false),
         ("SINGER#{name}#{singerId}", "uuid", false),
         ("SINGER#{name}", "string", false),
-        ("SINGER#{name} {singerId}", "id", false),
+        ("SINGER#{name} {singerId}", "id", true),
+        ("SINGER#{name} {singerId}", "Ann|Anna", false),
     ] {
         assert_eq!(has(&singers(sort, kind, order), "P105", Note), is_noted, "{sort} {kind}");
     }

@@ -4,7 +4,7 @@ use super::text_order::{pad, padded};
 use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_bytes, format_number, list, plural};
-use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
+use crate::keys::keyspace::named;
 use crate::model::condition::{Comparator, Comparison, Condition};
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
@@ -205,17 +205,10 @@ impl<'m> Checker<'m> {
 
     /// A free text that contains the delimiter can put an item of another entity into the range that is read.
     fn let_in_by_delimiters(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        let Some(types) = step.targets.first().filter(|_| step.operation == Operation::Query) else { return };
-        let key_range = KeyRange { partition: &step.partition, sort: &step.sort, types, strict: true };
-        let is_known = |entity: &Entity| {
-            step.targets.iter().chain(&step.extras).any(|known| known.name == entity.name)
-        };
-        let others =
-            self.keys.within(step.location, key_range, MAX_NAMED, |mapping| !is_known(mapping.entity));
-        if others.is_empty() || self.has("P109", &pattern.subject()) {
+        if step.strays.is_empty() || self.has("P109", &pattern.subject()) {
             return;
         }
-        let names = named(others.iter().map(|mapping| mapping.entity.name.as_str()));
+        let names = named(step.strays.iter().map(|entity| entity.name.as_str()));
         let finding = self.about_pattern("P109", Severity::Note, pattern).with_message(format!(
             "the request also returns items of {names} if a text in a key contains the delimiter"
         ));

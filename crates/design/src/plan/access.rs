@@ -1,5 +1,6 @@
 //! How one entity is reached in the table or an index: by a known partition key, and a sort key known up to the range or the order.
 
+use super::held_parts::HeldParts;
 use super::text_range::{is_exact, range_test};
 use super::{Obstacle, Planner, SortCondition, buckets};
 use crate::capacity::basis::Basis;
@@ -35,6 +36,8 @@ pub(super) struct Access<'m> {
     /// The number of shards of which one is read.
     pub one_of: u64,
     pub filter: Vec<String>,
+    /// The tests that the key condition makes already, but for texts that contain the delimiter or differ in case.
+    pub confirmations: Vec<String>,
     /// The tests on attributes that the index does not hold: the caller makes them.
     pub unfiltered: Vec<LateTest>,
     /// The fields that the key condition fixes.
@@ -58,6 +61,14 @@ impl Access<'_> {
 pub(super) struct LateTest {
     pub text: String,
     pub attributes: Vec<String>,
+}
+
+/// What the key condition leaves to be tested.
+#[derive(Default)]
+struct Tests {
+    filter: Vec<String>,
+    confirmations: Vec<String>,
+    unfiltered: Vec<LateTest>,
 }
 
 /// The partition keys that a pattern reads.
@@ -110,7 +121,9 @@ impl<'m> Planner<'_, 'm> {
             return Err(Obstacle::Consistency);
         }
         let known_parts: Vec<Part> = mapping.partition.parts.iter().chain(&prefix.parts).cloned().collect();
-        let (filter, unfiltered) = self.remaining_filter(&mapping, &known_parts, &sort, &values);
+        let held = HeldParts::new(&mapping, &prefix, &sort);
+        let Tests { filter, unfiltered, confirmations } =
+            self.remaining_tests(&mapping, &held, &sort, &values);
         let texts = |values: &Vec<Constant>| values.iter().map(|value| value.as_str().to_owned()).collect();
         let several = values.iter().filter(|(name, values)| values.len() > 1 && fixed.contains(name));
         let alternatives: Alternatives =
@@ -143,6 +156,7 @@ impl<'m> Planner<'_, 'm> {
             in_turn: partitions.in_turn,
             one_of: partitions.one_of,
             filter,
+            confirmations,
             unfiltered,
             fixed,
             alternatives,
@@ -165,39 +179,53 @@ impl<'m> Planner<'_, 'm> {
         values.collect()
     }
 
-    /// The inputs and tests that the key condition, which gives these parts of the key, leaves to a filter, and those that it leaves to the
-    /// caller, since an index has no other attributes than the projected ones.
-    fn remaining_filter(
+    /// The inputs and tests that the key condition leaves to a filter, and those that it leaves to the caller, since an index has no other
+    /// attributes than the projected ones.
+    fn remaining_tests(
         &self,
         mapping: &KeyMapping<'m>,
-        known_parts: &[Part],
+        held: &HeldParts<'m>,
         sort: &SortCondition,
         values: &BTreeMap<String, Vec<Constant>>,
-    ) -> (Vec<String>, Vec<LateTest>) {
+    ) -> Tests {
         let entity = mapping.entity;
-        let is_held = |name: &str| known_parts.iter().any(|part| part.holds_whole(name, entity));
-        let is_used = |name: &str| is_held(name) || mapping.when.fixed(name).is_some();
+        let is_used = |name: &str| held.is_exact(name) || mapping.when.fixed(name).is_some();
         let inputs = self.pattern.inputs.iter();
         let inputs = inputs.filter(|input| !is_used(input) && entity.attribute(input).is_some());
         // What the condition of the index and the values in the key already ensure.
-        let listed = values.iter().filter(|(name, _)| is_held(name));
-        let listed = listed.map(|(name, values)| Condition::among(name, values.clone()));
-        let ensured = mapping.when.and(&Condition::All(listed.collect()));
+        let ensured = |is_held: &dyn Fn(&str) -> bool| {
+            let listed = values.iter().filter(|(name, _)| is_held(name));
+            let listed = listed.map(|(name, values)| Condition::among(name, values.clone()));
+            mapping.when.and(&Condition::All(listed.collect()))
+        };
+        let (exactly, nearly) =
+            (ensured(&|name| held.is_exact(name)), ensured(&|name| held.is_nearly_exact(name)));
         let parts = self.pattern.filter.conjuncts().into_iter().filter(|part| {
             let concerned = part.attributes().into_iter().any(|name| entity.attribute(name).is_some());
-            concerned && !ensured.implies(part, entity)
+            concerned && !exactly.implies(part, entity)
         });
         let range = self.pattern.range.iter().map(|range| &range.by);
         let range = range.filter(|by| entity.attribute(by).is_some() && !is_exact(mapping, sort, by));
-        let test = |text: String, attributes: Vec<String>| LateTest { text, attributes };
+        let test =
+            |text: String, attributes: Vec<String>, confirms: bool| (LateTest { text, attributes }, confirms);
         let names = |part: &Condition| part.attributes().into_iter().map(str::to_owned).collect();
-        let inputs = inputs.map(|input| test(format!("{input} = :{input}"), vec![input.clone()]));
-        let parts = parts.map(|part| test(part.to_string(), names(part)));
-        let range = range.map(|by| test(range_test(by), vec![by.clone()]));
-        let tests = inputs.chain(parts).chain(range);
-        let (sent, late): (Vec<LateTest>, Vec<LateTest>) = tests
-            .partition(|test| test.attributes.iter().all(|name| mapping.has_attribute(self.model, name)));
-        (sent.into_iter().map(|test| test.text).collect(), late)
+        let inputs = inputs.map(|input| {
+            test(format!("{input} = :{input}"), vec![input.clone()], held.is_nearly_exact(input))
+        });
+        let parts = parts.map(|part| test(part.to_string(), names(part), nearly.implies(part, entity)));
+        let range = range.map(|by| test(range_test(by), vec![by.clone()], false));
+        let mut tests = Tests::default();
+        for (test, confirms) in inputs.chain(parts).chain(range) {
+            if !test.attributes.iter().all(|name| mapping.has_attribute(self.model, name)) {
+                tests.unfiltered.push(test);
+                continue;
+            }
+            if confirms {
+                tests.confirmations.push(test.text.clone());
+            }
+            tests.filter.push(test.text);
+        }
+        tests
     }
 
     /// Returns whether a sparse index relates to what the caller knows; otherwise its condition is not what is missing.
@@ -326,7 +354,7 @@ impl<'m> Planner<'_, 'm> {
         if is_coarse(rest, mapping.entity) && !(fits(&range.from) && fits(&range.to)) {
             return Err(Obstacle::Coarse { by: range.by.clone(), template: template.clone() });
         }
-        Ok((prefix.clone(), SortCondition::Between { prefix, by: range.by.clone() }))
+        Ok((prefix.clone(), SortCondition::Between { prefix, by: range.by.clone(), format: *format }))
     }
 
     /// Returns whether the field takes the place of an order attribute that the entity lacks: `uploadedAt` beside `createdAt`.
@@ -362,11 +390,8 @@ fn unbounded(prefix: Template) -> (Template, SortCondition) {
 
 /// The known start of a sort key up to the last value that the partition key does not fix already, with the delimiter that ends the value.
 fn narrowing(mapping: &KeyMapping<'_>, prefix: &Template) -> Template {
-    let is_in_partition = |wanted: &str| {
-        mapping.partition.parts.iter().any(
-            |part| matches!(part, Part::Field { name, format } if name == wanted && !matches!(format, Format::Bucket(_))),
-        )
-    };
+    let is_in_partition =
+        |wanted: &str| mapping.partition.parts.iter().any(|part| part.holds_whole(wanted, mapping.entity));
     let narrows = |part: &Part| matches!(part, Part::Field { name, .. } if !is_in_partition(name));
     let Some(last) = prefix.parts.iter().rposition(narrows) else { return Template::default() };
     let mut parts = prefix.parts[..=last].to_vec();

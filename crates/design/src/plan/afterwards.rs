@@ -54,7 +54,7 @@ impl fmt::Display for Afterwards {
             Afterwards::Drop(tests) => write!(out, "drop the items without {}", tests.join(" and ")),
             Afterwards::Continue(number) => write!(
                 out,
-                "continue from LastEvaluatedKey until {number} are left: a Limit would count items before any are dropped"
+                "continue from LastEvaluatedKey until {number} are left: Limit counts items before any are dropped"
             ),
             Afterwards::InTurn { newest_first, wanted } => {
                 let first = if *newest_first { "newest" } else { "oldest" };
@@ -101,8 +101,8 @@ impl<'m> Planner<'_, 'm> {
         if !unsent.is_empty() {
             afterwards.push(Afterwards::Drop(unsent));
         }
-        let is_sifted =
-            step.operation == Operation::Query && !(step.filter.is_empty() && step.extras.is_empty());
+        let is_whole = step.filter.is_empty() && step.extras.is_empty() && step.strays.is_empty();
+        let is_sifted = step.operation == Operation::Query && !is_whole;
         afterwards.extend(wanted.filter(|_| is_sifted).map(Afterwards::Continue));
         let newest_first = !step.forward;
         let in_turn = wanted.filter(|_| in_turn);

@@ -33,7 +33,7 @@ impl Amount {
 }
 
 impl<'m> Planner<'_, 'm> {
-    /// What accesses to one partition read. `is_sifted` is whether items are dropped after the read, so that no `Limit` is sent.
+    /// What accesses to one partition read. `is_sifted` is whether many items are dropped after the read, so that no `Limit` is sent.
     pub(super) fn amount(
         &self,
         accesses: &[(&Target, Access<'m>)],
@@ -49,7 +49,8 @@ impl<'m> Planner<'_, 'm> {
         let (mut amount, mut lists) = (Amount::nothing(), Amount::nothing());
         for (target, access) in accesses {
             let each = size::entry(self.model, &access.mapping).value;
-            let is_sure = !target.many && access.filter.is_empty() && access.unfiltered.is_empty();
+            let is_sifted = access.filter.len() > access.confirmations.len() || !access.unfiltered.is_empty();
+            let is_sure = !target.many && !is_sifted;
             let items = if is_sure { ItemCount::one() } else { collection(self.model, access) };
             amount.bytes_of_targets.push(items.average * each);
             let part = if target.many { &mut lists } else { &mut amount };

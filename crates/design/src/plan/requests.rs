@@ -26,19 +26,23 @@ impl<'m> Planner<'_, 'm> {
         } else {
             Operation::Query
         };
-        let extras = match &sort {
+        let others = |strict: bool| match &sort {
             // Only in the table does a key belong to one item.
             SortCondition::Equals(_) if location.index.is_none() => Vec::new(),
-            sort => self.other_types(location, accesses, sort),
+            sort => self.other_types(location, accesses, sort, strict),
         };
+        let (extras, mut strays) = (others(false), others(true));
+        strays.retain(|stray| extras.iter().all(|extra| extra.name != stray.name));
         let late: BTreeSet<String> = accesses
             .iter()
             .flat_map(|(_, access)| access.unfiltered.iter().map(|test| test.text.clone()))
             .collect();
-        let filters: BTreeSet<String> =
-            accesses.iter().flat_map(|(_, access)| access.filter.iter().cloned()).collect();
+        let all = |tests: for<'a> fn(&'a Access<'m>) -> &'a Vec<String>| -> BTreeSet<String> {
+            accesses.iter().flat_map(|(_, access)| tests(access).iter().cloned()).collect()
+        };
+        let (filters, confirmations) = (all(|access| &access.filter), all(|access| &access.confirmations));
         // `Limit` counts what is read, whatever is dropped afterwards.
-        let is_sifted = !(filters.is_empty() && late.is_empty() && extras.is_empty());
+        let is_sifted = filters != confirmations || !late.is_empty() || !extras.is_empty();
         let wanted = self.limit(accesses, exact).filter(|_| late.is_empty());
         let limit = wanted.filter(|_| !is_sifted);
         let Amount { items, bytes, bytes_of_targets, max_bytes, found } =
@@ -55,7 +59,9 @@ impl<'m> Planner<'_, 'm> {
             fan_out_basis: first.fan_out_basis,
             alternatives: first.alternatives.clone(),
             filter: filters.into_iter().collect(),
+            confirmations: confirmations.into_iter().collect(),
             extras,
+            strays,
             strong: self.pattern.strong,
             items,
             bytes,
@@ -129,7 +135,9 @@ impl<'m> Planner<'_, 'm> {
             fan_out_basis: found.basis,
             items: found,
             filter: Vec::new(),
+            confirmations: Vec::new(),
             extras: Vec::new(),
+            strays: Vec::new(),
             alternatives: BTreeMap::new(),
             bytes,
             bytes_of_targets: vec![bytes],

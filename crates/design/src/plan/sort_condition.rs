@@ -2,7 +2,7 @@
 
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::Entity;
-use crate::template::Template;
+use crate::template::{Format, Part, Template};
 
 /// A condition on the sort key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum SortCondition {
         prefix: Template,
         /// The bounded attribute.
         by: String,
+        /// How the key writes it after the prefix.
+        format: Format,
     },
     /// The sort key is in a range of texts, both ends included.
     Range {
@@ -51,7 +53,9 @@ impl SortCondition {
             SortCondition::Any | SortCondition::Range { .. } => self.clone(),
             SortCondition::Equals(_) => SortCondition::Equals(template),
             SortCondition::BeginsWith(_) => SortCondition::BeginsWith(template),
-            SortCondition::Between { by, .. } => SortCondition::Between { prefix: template, by: by.clone() },
+            SortCondition::Between { by, format, .. } => {
+                SortCondition::Between { prefix: template, by: by.clone(), format: *format }
+            }
         }
     }
 }
@@ -63,10 +67,11 @@ pub fn sort_overlaps(sort: &SortCondition, types: &Entity, mapping: &KeyMapping<
         SortCondition::Any => true,
         SortCondition::Equals(wanted) => wanted.overlaps(types, template, mapping.entity, strict, false),
         SortCondition::BeginsWith(prefix) => prefix.overlaps(types, template, mapping.entity, strict, true),
-        SortCondition::Between { prefix, by } => {
-            let field = Template::field(by);
-            let open = Template { parts: [prefix.parts.clone(), field.parts].concat() };
-            open.overlaps(types, template, mapping.entity, strict, true)
+        // What lies between two values of the attribute need not start with one.
+        SortCondition::Between { prefix, by, format } => {
+            let field = Template { parts: vec![Part::Field { name: by.clone(), format: *format }] };
+            let next = field.first_characters(types);
+            prefix.overlaps_before(types, next, template, mapping.entity, strict)
         }
         SortCondition::Range { from, to } => {
             let text = template.prefix();

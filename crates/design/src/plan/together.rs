@@ -59,6 +59,7 @@ impl<'m> Planner<'_, 'm> {
             access.partition == first.partition
                 && access.fan_out == first.fan_out
                 && access.alternatives == first.alternatives
+                && (access.one_of == 1 || access.mapping.shard == first.mapping.shard)
         };
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
@@ -127,14 +128,14 @@ impl<'m> Planner<'_, 'm> {
             let by = access.narrowing.to_string();
             return Err(SplitReason::Narrowed { entity: target.entity.clone(), by });
         }
-        let mut other_types = self.other_types(location, accesses, &prefix);
+        let mut other_types = self.other_types(location, accesses, &prefix, false);
         if other_types.is_empty() {
             return Ok(prefix);
         }
         // A range compares one attribute.
         let has_one_sort_key = location.halves(self.model).1.len() == 1;
         if let Some(span) = span(accesses).filter(|_| common.is_constant() && has_one_sort_key) {
-            other_types = self.other_types(location, accesses, &span);
+            other_types = self.other_types(location, accesses, &span, false);
             if other_types.is_empty() {
                 return Ok(span);
             }
@@ -163,23 +164,24 @@ impl<'m> Planner<'_, 'm> {
             let (entity, by) = ranged.map(|(target, by)| (target.entity.clone(), by)).unwrap_or_default();
             return Err(SplitReason::Narrowed { entity, by });
         }
-        let others = self.other_types(location, accesses, &first.sort);
+        let others = self.other_types(location, accesses, &first.sort, false);
         if others.is_empty() {
             return Ok(first.sort.clone());
         }
         Err(SplitReason::OthersBetween(others.iter().map(|entity| entity.name.clone()).collect()))
     }
 
-    /// Other entities that a condition would return as well, or some of them if they are many.
+    /// Other entities that a condition would return as well, or some of them if they are many. With `strict`, a text may contain the delimiter.
     pub(super) fn other_types(
         &self,
         location: TableOrIndex<'m>,
         accesses: &[(&Target, Access<'m>)],
         sort: &SortCondition,
+        strict: bool,
     ) -> Vec<&'m Entity> {
         let wanted = |name: &str| accesses.iter().any(|(target, _)| target.entity == name);
         let own = &accesses[0].1;
-        let key_range = KeyRange { partition: &own.partition, sort, types: own.mapping.entity, strict: false };
+        let key_range = KeyRange { partition: &own.partition, sort, types: own.mapping.entity, strict };
         let others =
             self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(&mapping.entity.name));
         others.into_iter().map(|mapping| mapping.entity).collect()

@@ -172,6 +172,13 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
         let extras: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
         lines.push(format!("also    returns {}", list(&extras)));
     }
+    if !step.strays.is_empty() {
+        let strays: Vec<&str> = step.strays.iter().map(|entity| entity.name.as_str()).collect();
+        lines.push(format!(
+            "also    returns items of {} if a text in their keys contains the delimiter",
+            list(&strays)
+        ));
+    }
     if step.targets.len() > 1 {
         let mapping = step.location.mapping(step.targets[0]);
         let is_here =
@@ -215,7 +222,7 @@ pub fn condition_text(name: &str, sort: &SortCondition, bounds: impl Fn(&str) ->
         SortCondition::Any => String::new(),
         SortCondition::Equals(template) => format!("{name} = \"{template}\""),
         SortCondition::BeginsWith(template) => format!("begins_with({name}, \"{template}\")"),
-        SortCondition::Between { prefix, by } => {
+        SortCondition::Between { prefix, by, .. } => {
             let [from, to] = bounds(by);
             format!("{name} BETWEEN \"{prefix}{from}\" AND \"{prefix}{to}\"")
         }

@@ -142,7 +142,7 @@ impl Format {
                 let lower: BTreeSet<String> = choices.iter().map(|choice| choice.to_lowercase()).collect();
                 lower.len() == choices.len()
             }
-            ValueType::String | ValueType::Id | ValueType::Ksuid => false,
+            ValueType::String | ValueType::Id | ValueType::Ksuid | ValueType::Uuid => false,
             _ => true,
         }
     }

@@ -198,9 +198,10 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Adds the value of a field, unless a format that loses nothing has shown it already.
+/// Adds the value of a field, unless a format that loses nothing, or less of a time, has shown it already.
 fn add_value(values: &mut BTreeMap<String, String>, name: &str, format: Format, text: &str) {
-    if format.is_readable() || !values.contains_key(name) {
+    let is_longer = |known: &String| matches!(format, Format::Bucket(_)) && text.len() > known.len();
+    if format.is_readable() || values.get(name).is_none_or(is_longer) {
         values.insert(name.to_owned(), format.restore(text).into_owned());
     }
 }
@@ -208,7 +209,14 @@ fn add_value(values: &mut BTreeMap<String, String>, name: &str, format: Format, 
 /// Returns whether two texts of one field can be of the same value.
 fn same_value(left: &str, left_format: Format, right: &str, right_format: Format) -> bool {
     let lower = [left_format, right_format].contains(&Format::Lower);
-    left == right || (lower && left.to_lowercase() == right.to_lowercase())
+    // A time bucket is the start of a time, or of a shorter bucket.
+    let is_start = |format: Format, start: &str, whole: &str| {
+        matches!(format, Format::Bucket(_)) && whole.starts_with(start)
+    };
+    left == right
+        || (lower && left.to_lowercase() == right.to_lowercase())
+        || is_start(left_format, left, right)
+        || is_start(right_format, right, left)
 }
 
 #[cfg(test)]
@@ -280,8 +288,15 @@ mod tests {
             let is_same = |(known, known_format, text): &(String, Format, String)| {
                 let (left, right) = (known_format.restore(text), format.restore(value));
                 let either_lower = *known_format == Format::Lower || *format == Format::Lower;
+                let begins = |format: &Format, start: &str, whole: &str| {
+                    format.length() == Some(4)
+                        && *format == Format::Bucket(4)
+                        && start == &whole[..whole.len().min(start.len())]
+                };
                 known != name
                     || left == right
+                    || begins(known_format, &left, &right)
+                    || begins(format, &right, &left)
                     || (either_lower && left.to_lowercase() == right.to_lowercase())
             };
             let more = [taken, &[(name.clone(), *format, value.to_owned())]].concat();

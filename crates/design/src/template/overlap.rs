@@ -91,6 +91,22 @@ impl Template {
         intersect(&self.elements(own, strict), &other.elements(others, strict), open)
     }
 
+    /// Returns whether `other` can produce a text that starts with one of this template's and continues with a character between two; with
+    /// `None`, with any.
+    pub fn overlaps_before(
+        &self,
+        own: &dyn FieldTypes,
+        next: Option<(char, char)>,
+        other: &Template,
+        others: &dyn FieldTypes,
+        strict: bool,
+    ) -> bool {
+        let mut elements = self.elements(own, strict);
+        let (first, last) = next.unwrap_or(('\0', char::MAX));
+        elements.push(Element::Between(first, last));
+        intersect(&elements, &other.elements(others, strict), true)
+    }
+
     /// Returns the template as one sequence of characters and runs. A choice becomes a run, which matches too many texts.
     pub(crate) fn runs(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Token> {
         let mut tokens = Vec::new();
@@ -196,6 +212,15 @@ impl CharacterClass {
             None => (' '..='~').chain(['é']).any(common),
         }
     }
+
+    /// Returns whether it has a character between two.
+    fn has_between(&self, first: char, last: char) -> bool {
+        let own = |character: char| (first..=last).contains(&character) && self.contains(character);
+        match self.characters() {
+            Some(characters) => characters.into_iter().any(own),
+            None => ('\0'..='~').chain(['é']).any(own),
+        }
+    }
 }
 
 /// An element of the keys that a template produces.
@@ -214,6 +239,8 @@ enum Element {
     One(CharacterClass),
     /// One or more characters of a class.
     Run(CharacterClass),
+    /// One character between two.
+    Between(char, char),
     /// What follows starts at one of these elements.
     Fork(Vec<usize>),
 }
@@ -312,6 +339,15 @@ fn intersect(left: &[Element], right: &[Element], open: bool) -> bool {
                 class.contains(*character)
             }
             (Element::One(a) | Element::Run(a), Element::One(b) | Element::Run(b)) => a.overlaps(b),
+            (Element::Between(first, last), Element::Character(character))
+            | (Element::Character(character), Element::Between(first, last)) => {
+                (first..=last).contains(&character)
+            }
+            (Element::Between(first, last), Element::One(class) | Element::Run(class))
+            | (Element::One(class) | Element::Run(class), Element::Between(first, last)) => {
+                class.has_between(*first, *last)
+            }
+            (Element::Between(first, last), Element::Between(least, most)) => first <= most && least <= last,
             (Element::Fork(_), _) | (_, Element::Fork(_)) => false,
         };
         if common {

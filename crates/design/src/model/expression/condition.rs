@@ -88,15 +88,16 @@ impl ConditionExpression {
         self.required_value(attribute).is_some()
     }
 
-    /// Returns the value that an attribute must have.
+    /// Returns the value that an attribute must have. What the item itself holds is no such value.
     pub fn required_value(&self, attribute: &str) -> Option<&Operand> {
-        self.conjuncts().into_iter().find_map(|test| match test {
+        let required = self.conjuncts().into_iter().filter_map(|test| match test {
             Test::Compare(left, comparator, right) if comparator == "=" => {
                 let is_own = |side: &Operand| side.attribute() == Some(attribute);
                 if is_own(left) { Some(right) } else { is_own(right).then_some(left) }
             }
             _ => None,
-        })
+        });
+        required.into_iter().find(|operand| matches!(operand, Operand::Value(_)))
     }
 
     /// Returns the attributes that it tests.
@@ -218,6 +219,8 @@ mod tests {
         );
         assert!(parse("attribute_not_exists(PK)").unwrap().requires_absence("PK"));
         assert!(!parse("#status <> :s").unwrap().requires_item());
+        assert!(!parse("version = version").unwrap().requires_value("version"));
+        assert!(parse("version = version AND :v = version").unwrap().requires_value("version"));
         assert!(parse("size(tags) < :n AND #status IN (:a, :b) AND x BETWEEN :a AND :b").is_ok());
     }
 

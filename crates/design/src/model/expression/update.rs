@@ -46,13 +46,28 @@ impl Change {
     pub fn is_idle(&self) -> bool {
         self.clause == Clause::Set
             && self.is_whole()
-            && self.value.as_ref().and_then(Operand::attribute) == Some(&self.path.attribute)
+            && self.value.as_ref().is_some_and(|value| self.is_own(value))
+    }
+
+    /// Returns whether it leaves an attribute that exists as it is.
+    fn is_kept(&self) -> bool {
+        let keeps = |value: &Operand| match value {
+            Operand::Call(name, operands) => {
+                name == "if_not_exists" && operands.first().is_some_and(|first| self.is_own(first))
+            }
+            _ => false,
+        };
+        self.is_idle() || (self.is_whole() && self.value.as_ref().is_some_and(keeps))
+    }
+
+    fn is_own(&self, value: &Operand) -> bool {
+        value.attribute() == Some(&self.path.attribute)
     }
 
     /// Returns whether it can make a number greater: it sets another value, or adds one.
     pub fn can_grow(&self) -> bool {
         match self.clause {
-            Clause::Set => !self.is_idle() && !matches!(self.value, Some(Operand::Sum(_, '-', _))),
+            Clause::Set => !self.is_kept() && !matches!(self.value, Some(Operand::Sum(_, '-', _))),
             Clause::Add => true,
             Clause::Remove | Clause::Delete => false,
         }
@@ -143,8 +158,11 @@ impl Parser<'_> {
 
 /// Whether one path is the other, or a part of it.
 fn overlaps(left: &Path, right: &Path) -> bool {
+    let is_part = |part: &str, whole: &str| {
+        part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
     left.attribute == right.attribute
-        && (left.inside.starts_with(&right.inside) || right.inside.starts_with(&left.inside))
+        && (is_part(&left.inside, &right.inside) || is_part(&right.inside, &left.inside))
 }
 
 #[cfg(test)]
@@ -168,6 +186,26 @@ mod tests {
     }
 
     #[test]
+    fn a_version_grows_or_stays() {
+        for (text, grows) in [
+            ("SET v = v + :one", true),
+            ("SET v = if_not_exists(v, :zero) + :one", true),
+            ("SET v = :next", true),
+            ("ADD v :one", true),
+            ("SET v = if_not_exists(v, :one)", false),
+            ("SET v = v", false),
+            ("SET v = v - :one", false),
+        ] {
+            assert_eq!(parse(text).unwrap().changes[0].can_grow(), grows, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_parts_of_an_attribute_may_change() {
+        assert!(parse("SET a.street = :a, a.streetName = :b, b[1] = :a, b[10] = :b").is_ok());
+    }
+
+    #[test]
     fn what_dynamodb_refuses_is_refused_at_its_column() {
         for (text, at, message) in [
             ("", 0, "SET, REMOVE, ADD or DELETE is missing"),
@@ -179,6 +217,7 @@ mod tests {
             ("SET a = :a SET b = :b", 11, "SET occurs twice"),
             ("SET a = :a REMOVE a", 18, "changed twice"),
             ("SET a.b = :a, a = :b", 14, "changed twice"),
+            ("SET a.b = :a REMOVE a.b[0]", 20, "changed twice"),
             ("ADD a = :b", 6, "a value such as"),
             ("SET a = upper(b)", 8, "not a function"),
             ("SET a = if_not_exists(b)", 24, "takes 2 operands"),
