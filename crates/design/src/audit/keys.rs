@@ -2,7 +2,7 @@
 
 use super::{Violation, violation};
 use crate::item::{Attributes, Item};
-use crate::keys::key_mapping::{membership, optional_fields};
+use crate::keys::key_mapping::{is_natural, membership, optional_fields};
 use crate::model::{Entity, IndexKey, Model, Shard};
 use crate::template::{SHARD, Template};
 
@@ -84,9 +84,4 @@ impl KeyCheck<'_> {
 fn wrong_shard(own: Option<(&Shard, String)>, name: &str, key: &str, known: &Attributes) -> Option<String> {
     let (shard, number) = own?;
     Some(format!("{name} is {key}, but {}", shard.problem(&number, known)?))
-}
-
-/// Returns whether the key attribute is the attribute itself.
-pub(super) fn is_natural(model: &Model, name: &str, template: &Template) -> bool {
-    model.table.keys.iter().any(|key| key == name) || template.bare_field() == Some(name)
 }

@@ -4,7 +4,7 @@
 //! definitions: what cannot be shown counts as lost.
 
 use super::effort::start_alike;
-use super::keys::is_natural;
+use crate::keys::key_mapping::is_natural;
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Aggregate, Attribute, Entity, IndexKey, Model, Shard};

@@ -1,7 +1,8 @@
 //! Index keys that become stale: an update changes what they are made of, and leaves them as they were.
 
-use super::keys::is_natural;
+use crate::keys::key_mapping::{is_natural, optional_fields};
 use crate::model::{Entity, Model};
+use crate::template::SHARD;
 use std::collections::BTreeSet;
 
 /// An index key that an update should have changed.
@@ -22,14 +23,18 @@ pub fn stale_keys<'m>(model: &'m Model, entity: &'m Entity, touched: &BTreeSet<&
     let mut stale = Vec::new();
     for index_key in &entity.indexes {
         let Some(index) = model.index(&index_key.index) else { continue };
-        let tested = index_key.when.attributes().into_iter();
+        // What decides whether an item is in the index decides whether it has the keys.
+        let tested = index_key.when.attributes().into_iter().chain(optional_fields(entity, index_key));
         let conditional: Vec<&str> = tested.filter(|name| touched.contains(name)).collect();
+        let shard = index_key.shard.as_ref().or(entity.shard.as_ref());
+        let hashed = shard.and_then(|shard| shard.by.as_deref()).filter(|by| touched.contains(by));
         for (key, template) in index.keys.iter().zip(&index_key.key) {
             if is_natural(model, key, template) || touched.contains(key.as_str()) {
                 continue;
             }
             let made_of = template.fields().filter(|field| touched.contains(field));
-            let causes: BTreeSet<&str> = made_of.chain(conditional.iter().copied()).collect();
+            let hashed = hashed.filter(|_| template.has_field(SHARD));
+            let causes: BTreeSet<&str> = made_of.chain(hashed).chain(conditional.iter().copied()).collect();
             if !causes.is_empty() {
                 let causes = causes.into_iter().collect();
                 stale.push(StaleKey { index: &index.name, key, template: template.to_string(), causes });

@@ -167,7 +167,8 @@ fn index_effect(
         Verb::Create | Verb::Put => (1.0, EffectKind::Put),
         Verb::Delete => (1.0, EffectKind::Delete),
         Verb::Update => {
-            let key = mapping.fields().any(touches);
+            let hashed = mapping.shard.and_then(|shard| shard.by.as_deref());
+            let key = mapping.fields().chain(hashed.filter(|_| mapping.shards() > 1)).any(touches);
             let membership = mapping.when.attributes().into_iter().any(touches);
             let data = match &index.project {
                 Projection::All => !action.set.is_empty(),

@@ -46,13 +46,13 @@ impl<'m> Checker<'m> {
                 "use fewer shards, or a key that the caller knows whole",
             ));
         }
-        if plan.steps.iter().any(|step| !step.filter.is_empty()) {
+        if plan.steps.iter().any(|step| step.wasteful_tests().next().is_some()) {
             causes.push(("a filter", "put what is filtered into the key"));
         }
         let long =
             |step: &crate::plan::Step<'_>| step.pages_of_one() > 1.0 && !step.items.max_basis.is_assumed();
-        if pattern.limit.is_none() && plan.steps.iter().any(long) {
-            causes.push(("several pages", "set a limit"));
+        if plan.steps.iter().any(long) {
+            causes.push(("several pages", "set a limit that fits a page"));
         }
         if causes.is_empty() {
             return;

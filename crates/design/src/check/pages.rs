@@ -11,11 +11,14 @@ use crate::plan::{Operation, Step};
 
 impl Checker<'_> {
     pub fn pages(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        if step.operation != Operation::Query || pattern.limit.is_some() {
+        // Without a `Limit`, the caller reads on until it has enough.
+        let reads_on = pattern.limit.is_some() && step.limit.is_none() && !pattern.first_page_only;
+        if step.operation != Operation::Query || reads_on {
             return;
         }
         let large = step.max_bytes > PAGE_BYTES;
-        let is_open = !step.items.is_known() && step.items.max_basis.is_assumed();
+        let is_bounded = step.limit.is_some();
+        let is_open = !step.items.is_known() && step.items.max_basis.is_assumed() && !is_bounded;
         let open = is_open && pattern.targets.iter().any(|target| target.many);
         let is_proven = self.certain_bytes(pattern, step) > PAGE_BYTES;
         let severity = match (large, pattern.first_page_only) {

@@ -320,8 +320,12 @@ impl<'m> Checker<'m> {
         let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
         let finds_many =
             |name: &String| self.usage.finds_many.contains(&(name.as_str(), entity.name.as_str()));
-        pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
-            && entity.edge.is_empty()
+        // What is declared unique only together with others is not unique alone.
+        let shared = |name: &String| entity.unique.iter().any(|rule| rule.len() > 1 && rule.contains(name));
+        let is_single = |name: &String| {
+            (named(name) || unique(name)) && !foreign(name) && !finds_many(name) && !shared(name)
+        };
+        pattern.inputs.iter().any(is_single) && entity.edge.is_empty()
     }
 
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {

@@ -4,7 +4,7 @@
 
 mod examples;
 
-use crate::audit::{marker, marker_item};
+use crate::audit::{marker, marker_item, stale_keys};
 use crate::exchange::item_json::{encode, encode_value};
 use crate::generate::{Generator, typed_value};
 use crate::item::{Attributes, Item, Value as ItemValue};
@@ -13,6 +13,7 @@ use crate::model::{Action, Entity, Model, Verb, Write};
 pub use examples::items_shown;
 use examples::{Example, example_items};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// A request with the name of its operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +121,7 @@ impl<'m> Parts<'_, 'm> {
                 }
                 add_aliases(&mut body, action, &expression.text);
             }
-            None => implied_update(&mut body, example, &before, &after),
+            None => implied_update(self.model, &mut body, example, &before, &after),
         }
         let key = &self.model.table.keys[0];
         let implied = match &entity.lock {
@@ -212,9 +213,12 @@ impl<'m> Parts<'_, 'm> {
 }
 
 /// The expression that makes one item of another: what the write declares, and the lock and the index keys that change with it.
-fn implied_update(body: &mut Value, example: &Example<'_, '_>, before: &Item, after: &Item) {
+fn implied_update(model: &Model, body: &mut Value, example: &Example<'_, '_>, before: &Item, after: &Item) {
+    let set: BTreeSet<&str> = example.action.set.iter().map(String::as_str).collect();
+    // Keys that happen to stay, as in a shard of few, would change with other values.
+    let keys: Vec<&str> = stale_keys(model, example.entity, &set).iter().map(|stale| stale.key).collect();
     let is_sent = |name: &str, value: &ItemValue| {
-        before.get(name) != Some(value) || example.action.set.iter().any(|set| set == name)
+        before.get(name) != Some(value) || set.contains(name) || keys.contains(&name)
     };
     let (mut set, mut add, mut remove) = (Vec::new(), Vec::new(), Vec::new());
     for (number, (name, value)) in after.iter().filter(|(name, value)| is_sent(name, value)).enumerate() {

@@ -129,6 +129,11 @@ pub(crate) fn optional_fields<'m>(
     index_key.key.iter().flat_map(Template::fields).filter(optional)
 }
 
+/// Returns whether a key attribute of an index is an attribute that items have anyway, and not one that is generated for it.
+pub(crate) fn is_natural(model: &Model, name: &str, template: &Template) -> bool {
+    model.table.keys.iter().any(|key| key == name) || template.bare_field() == Some(name)
+}
+
 /// The condition that an entry of an index implies: its own, and that an item has the attributes of the key.
 pub(crate) fn membership(entity: &Entity, index_key: &IndexKey) -> Condition {
     optional_fields(entity, index_key).map(Condition::exists).fold(index_key.when.clone(), |when, exists| {

@@ -3,9 +3,11 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::closest;
+use crate::keys::key_mapping::{is_natural, membership};
+use crate::model::condition::Condition;
 use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
+use crate::model::{Attribute, Entity, Expectations, Index, IndexKey, Model, Shard};
 use crate::template::Template;
 
 /// What an attribute may declare.
@@ -125,14 +127,22 @@ impl Reader {
             }
         }
         let when = self.condition(section, "when").typed(entity);
-        IndexKey {
+        let index_key = IndexKey {
             index: index.to_owned(),
             key,
             when,
             shard: self.shard(section),
             count: self.whole(section, "count"),
             span: section.span.clone(),
+        };
+        if declared.is_some_and(|declared| holds_others(&index_key, declared, entity, model)) {
+            let message = format!(
+                "`when` has no effect: the keys of {index} are attributes that items have anyway, and an item that has them is in the index"
+            );
+            let help = "leave it out and test it in the `where` of patterns, or make a key of the index from a template of its own";
+            self.fail("P002", section, &section.span_of("when"), message, help);
         }
+        index_key
     }
 
     fn attributes(&mut self, section: &Section<'_>) -> Vec<Attribute> {
@@ -247,4 +257,12 @@ fn implicit_key(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
         return entity.key.get(position).cloned();
     }
     entity.attribute(key).map(|_| Template::field(key))
+}
+
+/// Returns whether an index also holds items that do not meet the condition of an entry, since no key is generated for it.
+fn holds_others(index_key: &IndexKey, index: &Index, entity: &Entity, model: &Model) -> bool {
+    let unconditional = IndexKey { when: Condition::default(), ..index_key.clone() };
+    let is_natural = |(name, template): (&String, &Template)| is_natural(model, name, template);
+    index.keys.iter().zip(&index_key.key).all(is_natural)
+        && !membership(entity, &unconditional).implies(&index_key.when, entity)
 }

@@ -1,11 +1,13 @@
 //! Explains each pattern and write: the requests with keys filled in, the items and index entries, the units.
 
+use crate::audit::stale_keys;
 use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
 use crate::exchange::request_json::{declared_json, request_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
 use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
+use crate::keys::key_mapping::membership;
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
@@ -284,22 +286,21 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
     }
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
         let Some(entity) = model.entity(&action.entity) else { continue };
+        let touched = |name: &str| action.set.iter().any(|set| set == name);
+        let stale = stale_keys(model, entity, &action.set.iter().map(String::as_str).collect());
         for index_key in &entity.indexes {
-            let touched = |name: &str| action.set.iter().any(|set| set == name);
-            let names = model.index(&index_key.index).map(|index| index.keys.as_slice()).unwrap_or_default();
-            let built =
-                names.iter().zip(&index_key.key).filter(|(_, template)| template.fields().any(touched));
-            let built: Vec<&String> = built.map(|(name, _)| name).filter(|name| !touched(name)).collect();
-            if index_key.when.attributes().into_iter().any(touched) {
-                text.push_str(&format!(
-                    "  also set or remove {}: {} only when {}\n",
-                    list(names),
-                    if names.len() == 1 { "it exists" } else { "they exist" },
-                    index_key.when
-                ));
-            } else if !built.is_empty() {
-                let are = if built.len() == 1 { "it is" } else { "they are" };
-                text.push_str(&format!("  also set {}: {are} built from what this changes\n", list(&built)));
+            let own = stale.iter().filter(|stale| stale.index == index_key.index);
+            let keys: Vec<&str> = own.map(|stale| stale.key).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let when = membership(entity, index_key);
+            if when.attributes().into_iter().any(touched) {
+                let exist = if keys.len() == 1 { "it exists" } else { "they exist" };
+                text.push_str(&format!("  also set or remove {}: {exist} only when {when}\n", list(&keys)));
+            } else {
+                let are = if keys.len() == 1 { "it is" } else { "they are" };
+                text.push_str(&format!("  also set {}: {are} built from what this changes\n", list(&keys)));
             }
         }
     }
