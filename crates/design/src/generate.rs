@@ -340,8 +340,13 @@ impl<'m> Generator<'m> {
                 && !entity.has_key_field(&attribute.name)
                 && !attribute.optional
         };
-        let keyed =
-            |name: &str| entity.indexes.iter().any(|i| i.key.iter().any(|template| template.has_field(name)));
+        let indexed = |own: &Entity, name: &str| {
+            own.indexes.iter().any(|index| index.key.iter().any(|key| key.has_field(name)))
+        };
+        let keyed = |name: &str| {
+            let mut copies = self.model.copies_of(&entity.name);
+            indexed(entity, name) || copies.any(|copy| copy.has_key_field(name) || indexed(copy, name))
+        };
         let named = |name: &str, words: &[&str]| words.iter().any(|word| name.to_lowercase().contains(word));
         let fit = |attribute: &&Attribute| {
             let name = attribute.name.as_str();

@@ -86,9 +86,10 @@ impl Checker<'_> {
         );
     }
 
-    /// A copy changes only with its original.
+    /// A copy comes, goes and changes only with its original.
     fn changed_alone(&mut self, original: &Entity, copy: &Entity) {
         for write in self.usage.writes_of(&copy.name).to_vec() {
+            self.written_alone(write, original, copy);
             let updates = |action: &&Action| action.entity == copy.name && action.verb == Verb::Update;
             let set = write.actions.iter().filter(updates).flat_map(|action| &action.set);
             let shared: Vec<String> =
@@ -111,6 +112,25 @@ impl Checker<'_> {
                     .with_proposals(in_transaction(write, other)),
             );
         }
+    }
+
+    fn written_alone(&mut self, write: &Write, original: &Entity, copy: &Entity) {
+        let whole = |action: &&Action| action.entity == copy.name && action.verb != Verb::Update;
+        let Some(action) = write.actions.iter().find(whole) else { return };
+        if write.actions.iter().any(|action| action.entity == original.name) {
+            return;
+        }
+        let verb = action.verb.name();
+        let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
+        self.report(
+            finding
+                .with_message(format!(
+                    "{} {verb}s {} without its original {}: they drift apart",
+                    write.name, copy.name, original.name
+                ))
+                .with_help(format!("{verb} {} in the same transaction", original.name))
+                .with_proposals(in_transaction(write, Action::new(action.verb, &original.name))),
+        );
     }
 
     /// Finds two entities with the same data about the same thing.

@@ -7,7 +7,7 @@ use crate::keys::key_mapping::KeyMapping;
 use crate::model::Verb;
 use crate::name_hints;
 use crate::repair::{Edit, Repair};
-use crate::template::Template;
+use crate::template::{DELIMITER, FieldTypes, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Checker<'m> {
@@ -40,11 +40,12 @@ impl<'m> Checker<'m> {
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
-                    let help = format!(
-                        "declare {} as \"id\" (never contains the delimiter), or write {{{}:escaped}}",
-                        list(&forgeable),
-                        forgeable[0]
-                    );
+                    let mut help =
+                        format!("declare {} as \"id\" (never contains the delimiter)", list(&forgeable));
+                    // Only `#` is escaped.
+                    if mapping.entity.delimiter() == DELIMITER {
+                        help.push_str(&format!(", or write {{{}:escaped}}", forgeable[0]));
+                    }
                     (
                         severity,
                         forgeable,

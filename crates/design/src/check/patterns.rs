@@ -3,7 +3,7 @@
 use super::text_order::{pad, padded};
 use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
-use crate::formatting::{format_bytes, format_number, list, plural};
+use crate::formatting::{all_of, format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
 use crate::model::condition::{Comparator, Comparison, Condition};
 use crate::model::{Entity, Pattern};
@@ -233,7 +233,7 @@ impl<'m> Checker<'m> {
             let severity = if cheap { Severity::Note } else { Severity::Warning };
             let finding = self.about_pattern("P113", severity, pattern).with_message(format!(
                 "{} is a filter: {} items ({}){} are read and billed before it drops any",
-                step.filter.join(" and "),
+                all_of(&step.filter),
                 format_number(step.items.average),
                 format_bytes(step.bytes),
                 step.basis(self.model).mark()

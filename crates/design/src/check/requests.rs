@@ -10,7 +10,7 @@ use crate::model::condition::Comparison;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Entity, Pattern, Request};
 use crate::plan::SortCondition;
-use crate::template::{FieldTypes, SHARD, Template};
+use crate::template::{FieldTypes, Part, SHARD, Template};
 
 impl<'m> Checker<'m> {
     pub fn request(&mut self, pattern: &'m Pattern) {
@@ -157,7 +157,10 @@ impl<'m> Checker<'m> {
             let Some(attribute) = ended.and_then(|(field, _)| mapping.entity.attribute(field)) else {
                 continue;
             };
-            if attribute.kind.is_time() || attribute.kind.has_fixed_width() {
+            let is_field = |part: &&Part| matches!(part, Part::Field { name, .. } if *name == attribute.name);
+            let part = mapping.sort.iter().flat_map(|sort| &sort.parts).find(is_field);
+            let is_padded = matches!(part, Some(Part::Field { format, .. }) if format.length().is_some());
+            if attribute.kind.is_time() || attribute.kind.has_fixed_width() || is_padded {
                 continue;
             }
             let (field, delimiter) = (&attribute.name, mapping.entity.delimiter());

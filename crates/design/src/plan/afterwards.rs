@@ -2,6 +2,7 @@
 
 use super::text_range::range_test;
 use super::{Operation, Planner, Step};
+use crate::formatting::all_of;
 use crate::model::condition::Condition;
 use crate::model::{Model, Pattern};
 use std::fmt;
@@ -51,7 +52,7 @@ impl fmt::Display for Afterwards {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = |descending: &bool| if *descending { "descending" } else { "ascending" };
         match self {
-            Afterwards::Drop(tests) => write!(out, "drop the items without {}", tests.join(" and ")),
+            Afterwards::Drop(tests) => write!(out, "drop the items without {}", all_of(tests)),
             Afterwards::Continue(number) => write!(
                 out,
                 "continue from LastEvaluatedKey until {number} are left: Limit counts items before any are dropped"

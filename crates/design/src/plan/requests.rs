@@ -74,6 +74,11 @@ impl<'m> Planner<'_, 'm> {
         let step = Step { afterwards: self.afterwards(&step, wanted, first.in_turn), ..step };
         let hydration = self.hydration(accesses, &step)?;
         let mut steps: Vec<Step<'m>> = std::iter::once(step).chain(hydration).collect();
+        // Where a single item that is read with a list does not exist, the list is longer by one.
+        let is_mixed = accesses.iter().any(|(target, _)| !target.many) && accesses.len() > 1;
+        if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit.filter(|_| is_mixed)) {
+            last.afterwards.push(Afterwards::KeepOfAll(limit));
+        }
         if let Some(last) = steps.last_mut().filter(|_| !late.is_empty()) {
             last.afterwards.push(Afterwards::Drop(late.into_iter().collect()));
             last.afterwards.extend(self.pattern.limit.map(Afterwards::Keep));
@@ -123,7 +128,8 @@ impl<'m> Planner<'_, 'm> {
         let key = |position: usize| entity.key.get(position).cloned();
         let whole = size::item(self.model, entity).value;
         let found = step.found;
-        let one = found.max <= 1.0;
+        // What the caller tests afterwards may be one of several.
+        let one = found.max <= 1.0 && accesses.iter().all(|(_, access)| access.unfiltered.is_empty());
         let bytes = found.average * whole;
         Ok(Some(Step {
             operation: if one { Operation::Get } else { Operation::BatchGet },

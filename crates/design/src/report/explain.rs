@@ -5,7 +5,7 @@ use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
 use crate::exchange::request_json::{declared_json, request_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
-use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
+use crate::formatting::{all_of, format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
 use crate::keys::key_mapping::membership;
 use crate::keys::keyspace::Keyspace;
@@ -15,6 +15,7 @@ use crate::plan::follow::Follow;
 use crate::plan::text_range::{of_each_target, upper_value};
 use crate::plan::{Operation, Plan, SortCondition, Step, plan};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Explains all patterns and writes, or those named `only`, as text.
 pub fn text(model: &Model, only: Option<&str>) -> String {
@@ -161,7 +162,7 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
     let sent: Vec<&str> =
         step.filter.iter().filter(|test| !unsent.contains(test)).map(String::as_str).collect();
     if !sent.is_empty() {
-        lines.push(format!("filter  {} (after the read, billed in full)", sent.join(" and ")));
+        lines.push(format!("filter  {} (after the read, billed in full)", all_of(&sent)));
     }
     let is_lookup = matches!(step.sort, SortCondition::Equals(_)) && step.items.max <= 1.0;
     if is_lookup && step.operation == Operation::Query && step.location.index.is_some() {
@@ -185,7 +186,10 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
         let mapping = step.location.mapping(step.targets[0]);
         let is_here =
             |name: &&str| mapping.as_ref().is_some_and(|mapping| mapping.has_attribute(model, name));
-        let by = model.table.type_attribute.as_deref().filter(is_here).unwrap_or("their keys");
+        let types: BTreeSet<&str> = step.targets.iter().map(|entity| entity.type_value.as_str()).collect();
+        let is_telling = types.len() == step.targets.len();
+        let by = model.table.type_attribute.as_deref().filter(is_here).filter(|_| is_telling);
+        let by = by.unwrap_or("their keys");
         lines.push(format!("split   the items by {by}"));
     }
     let pages = if step.pages_of_one() > 1.0 {

@@ -63,11 +63,12 @@ impl Template {
         whole.collect()
     }
 
-    /// Returns the fields whose values may contain the delimiter.
+    /// Returns the fields whose values may contain the delimiter, so that it does not show where they end.
     pub fn free_fields(&self, types: &dyn FieldTypes) -> Vec<String> {
         let free = |part: &&Part| match part {
             Part::Field { name, format } => {
-                CharacterClass::of(types, name, *format, true).contains(types.delimiter())
+                let class = CharacterClass::of(types, name, *format, true);
+                !class.fixed && class.contains(types.delimiter())
             }
             Part::Text(_) => false,
         };

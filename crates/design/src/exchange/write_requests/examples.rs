@@ -44,7 +44,7 @@ pub(super) fn example_items<'w, 'm>(generator: &Generator<'m>, write: &'w Write)
         for turn in 0..items_shown(write, action, entity) {
             let old = examples.choose(action, entity, turn);
             let is_update = action.verb == Verb::Update;
-            let new = if is_update { examples.changed(action, entity, &old) } else { old.clone() };
+            let new = if is_update { examples.changed(action, entity, &old, turn) } else { old.clone() };
             examples.chosen.push(Example { action, entity, old, new, added: BTreeMap::new() });
         }
     }
@@ -63,9 +63,10 @@ struct Examples<'a, 'w, 'm> {
 impl<'m> Examples<'_, '_, 'm> {
     /// The item that an action writes, as it is before.
     fn choose(&self, action: &Action, entity: &'m Entity, turn: u64) -> Attributes {
-        if let Some(original) = self.original(entity) {
+        if let Some(original) = self.original(entity, turn) {
             let mut values = self.generator.values(entity, turn, DEPTH);
-            let source = if action.verb == Verb::Update { &original.old } else { &original.new };
+            let exists = matches!(action.verb, Verb::Update | Verb::Delete);
+            let source = if exists { &original.old } else { &original.new };
             values.retain(|name, _| !source.contains_key(name));
             let copied = source.iter().filter(|(name, _)| entity.attribute(name).is_some());
             values.extend(copied.map(|(name, value)| (name.clone(), value.clone())));
@@ -83,6 +84,10 @@ impl<'m> Examples<'_, '_, 'm> {
                 && has_what_is_tested(action, entity, values)
                 && removed_index_keys(self.model, action).all(|key| values.contains_key(key))
         };
+        // A transaction takes no two actions on one item.
+        let chosen = self.chosen.iter().filter(|other| other.entity.name == entity.name);
+        let taken: BTreeSet<_> = chosen.map(|other| self.key(entity, &other.old)).collect();
+        let is_free = |values: &Attributes| !taken.contains(&self.key(entity, values));
         // A choice that changes is the first one before, as far as there is such an item.
         let begins = |values: &Attributes| {
             let changed = action.set.iter().filter_map(|name| entity.attribute(name));
@@ -93,16 +98,21 @@ impl<'m> Examples<'_, '_, 'm> {
         };
         let numbers = (turn..self.generator.count(entity)).take(MAX_SEARCHED as usize);
         let all = numbers.map(|number| attributes(&self.generator.item(entity, number)));
-        let mut fitting = all.filter(fits);
+        let mut free = all.filter(is_free);
+        let other = free.clone().next();
+        let mut fitting = free.by_ref().filter(fits);
         let first = fitting.next();
         let begun = first.clone().filter(|values| begins(values)).or_else(|| fitting.find(begins));
-        begun.or(first).unwrap_or_else(|| attributes(&self.generator.item(entity, turn)))
+        begun.or(first).or(other).unwrap_or_else(|| attributes(&self.generator.item(entity, turn)))
     }
 
-    /// What the actions so far write of the entity whose values this one copies.
-    fn original(&self, entity: &Entity) -> Option<&Example<'_, 'm>> {
+    /// What the actions so far write of the entity whose values this one copies: the item of the same turn, or the first.
+    fn original(&self, entity: &Entity, turn: u64) -> Option<&Example<'_, 'm>> {
         let original = entity.copies.as_deref();
-        self.chosen.iter().find(|other| Some(other.entity.name.as_str()) == original)
+        let mut originals = self.chosen.iter().filter(|other| Some(other.entity.name.as_str()) == original);
+        let first = originals.next()?;
+        let later = usize::try_from(turn).ok()?.checked_sub(1);
+        Some(later.and_then(|number| originals.nth(number)).unwrap_or(first))
     }
 
     /// Identifiers that earlier actions use: they lead to the items that belong to them.
@@ -231,8 +241,8 @@ impl<'m> Examples<'_, '_, 'm> {
     }
 
     /// The attributes after an update, without its aggregates.
-    fn changed(&self, action: &Action, entity: &Entity, old: &Attributes) -> Attributes {
-        let original = self.original(entity);
+    fn changed(&self, action: &Action, entity: &Entity, old: &Attributes, turn: u64) -> Attributes {
+        let original = self.original(entity, turn);
         let mut new = old.clone();
         let is_aggregate = |name: &String| entity.aggregates.iter().any(|aggregate| aggregate.name == *name);
         for name in action.set.iter().filter(|name| !is_aggregate(name)) {
