@@ -54,9 +54,10 @@ pub fn upper_first(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// Joins tests that must all hold; one that is an alternative stands in parentheses.
+/// Joins tests that must all hold; alternatives among others stand in parentheses.
 pub fn all_of(tests: &[impl AsRef<str>]) -> String {
-    let one = |test: &str| if test.contains(" or ") { format!("({test})") } else { test.to_owned() };
+    let is_alternative = |test: &str| tests.len() > 1 && test.contains(" or ");
+    let one = |test: &str| if is_alternative(test) { format!("({test})") } else { test.to_owned() };
     tests.iter().map(|test| one(test.as_ref())).collect::<Vec<_>>().join(" and ")
 }
 

@@ -7,7 +7,7 @@
 mod access;
 pub mod afterwards;
 mod amount;
-mod answerable;
+pub(crate) mod answerable;
 pub mod bounds;
 mod buckets;
 pub(crate) mod filtered;

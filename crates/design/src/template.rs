@@ -328,6 +328,17 @@ impl Template {
         None
     }
 
+    /// Returns the fields that follow text, with the last word of that text.
+    pub(crate) fn field_prefixes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts.windows(2).filter_map(|pair| match pair {
+            [Part::Text(text), Part::Field { name, .. }] => {
+                let word = text.trim_end_matches(DELIMITER).rsplit(DELIMITER).next().unwrap_or_default();
+                Some((name.as_str(), word))
+            }
+            _ => None,
+        })
+    }
+
     /// Returns the longest common start of two templates.
     pub fn common_prefix(&self, other: &Template) -> Template {
         let mut parts = Vec::new();

@@ -420,3 +420,53 @@ fn an_item_may_lack_what_summarises_nothing() {
         Error
     ));
 }
+
+#[test]
+fn a_condition_keeps_nothing_out_of_an_index_over_plain_attributes() {
+    let tasks = |index: &str, entry: &str| {
+        with_table(&format!(
+            "[index.Ix]\nkeys = {index}\n[entity.Task]\nattributes = {{ taskId = \"ulid\", status = \"OPEN|DONE\", due = \"date?\", note = \"string?\" }}\n\
+             key = [\"TASK#{{taskId}}\", \"TASK\"]\nindex.Ix = {entry}\n"
+        ))
+    };
+    let refused = |text: &str| read(&Source::new("t.toml", text)).is_err();
+    assert!(refused(&tasks(
+        "[\"status\", \"taskId\"]",
+        "{ key = [\"{status}\", \"{taskId}\"], when = \"exists(note)\" }"
+    )));
+    assert!(!refused(&tasks(
+        "[\"status\", \"due\"]",
+        "{ key = [\"{status}\", \"{due}\"], when = \"exists(due)\" }"
+    )));
+    assert!(!refused(&tasks(
+        "[\"IXPK\", \"due\"]",
+        "{ key = [\"{status}\", \"{due}\"], when = \"exists(note)\" }"
+    )));
+}
+
+#[test]
+fn what_decides_about_an_entry_is_changed_with_its_keys() {
+    let moved = |expression: &str| {
+        with_table(&format!(
+            "[index.G1]\nkeys = [\"G1PK\", \"G1SK\"]\n[index.G2]\nkeys = [\"G2PK\", \"G2SK\"]\n\
+             [entity.Task]\nattributes = {{ taskId = \"ulid\", holder = \"id?\", nick = \"id\", zone = \"id\" }}\nkey = [\"TASK#{{taskId}}\", \"TASK\"]\n\
+             index.G1 = {{ key = [\"HOLDER#{{holder}}\", \"{{nick}}\"] }}\n\
+             index.G2 = {{ key = [\"ALL#{{shard}}\", \"{{taskId}}\"], shard = {{ by = \"zone\", count = 4 }} }}\n\
+             [write]\nmove = {{ update = \"Task\", expression = \"{expression}\", condition = \"attribute_exists(PK)\" }}\n"
+        ))
+    };
+    for (expression, is_stale) in [
+        ("SET holder = :h, G1PK = :g", true),
+        ("SET holder = :h, G1PK = :g, G1SK = :s", false),
+        ("REMOVE holder, G1PK", true),
+        ("SET #zone = :z", true),
+        ("SET #zone = :z, G2PK = :g", false),
+    ] {
+        assert_eq!(has(&moved(expression), "P508", Error), is_stale, "{expression}");
+    }
+    let sharded = with_table(
+        "[entity.Task]\nattributes = { taskId = \"ulid\", zone = \"id\" }\nkey = [\"ALL#{shard}\", \"TASK#{taskId}\"]\nshard = { by = \"zone\", count = 4 }\n\
+         [write]\nmove = { update = \"Task\", set = [\"zone\"] }\n",
+    );
+    assert!(has(&sharded, "P206", Error), "the shard is part of the key");
+}

@@ -12,6 +12,7 @@ use partita_design::item::{Attributes, attributes};
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::{Entity, Pattern};
 use partita_design::plan::afterwards::Afterwards;
+use partita_design::plan::follow::Follow;
 use partita_design::plan::{Operation, SortCondition, Step, plan};
 use partita_design::template::SHARD;
 use std::collections::BTreeSet;
@@ -381,4 +382,62 @@ fn what_an_index_lacks_is_read_by_the_keys_of_its_entries() {
     let followed: Vec<bool> = plan.steps.iter().map(|step| step.follow.is_some()).collect();
     assert_eq!(followed, [false, true, false], "tickets lead to entries of the index, and these to events");
     assert!(plan.steps[2].completes(&plan.steps[1]));
+}
+
+/// A network in which several entities have identifiers of one type.
+fn network(pattern: &str) -> String {
+    support::with_table(&format!(
+        r#"[entity.User]
+attributes = {{ userId = "ulid", name = "string" }}
+key = ["USER#{{userId}}", "USER"]
+[entity.Project]
+attributes = {{ projectId = "ulid", title = "string" }}
+key = ["PROJECT#{{projectId}}", "PROJECT"]
+[entity.Follow]
+attributes = {{ followerId = "ulid", followedId = "ulid" }}
+edge = ["followerId", "followedId"]
+key = ["USER#{{followerId}}", "FOLLOWS#{{followedId}}"]
+[entity.Post]
+attributes = {{ userId = "ulid", postId = "ulid", at = "timestamp" }}
+key = ["USER#{{userId}}", "POST#{{at}}#{{postId}}"]
+[pattern]
+asked = {{ in = ["followerId"], {pattern} }}
+"#
+    ))
+}
+
+#[test]
+fn an_end_of_a_relationship_is_the_entity_that_its_key_names() {
+    assert!(
+        !support::codes(&network("via = \"Follow\", out = \"User*\""), "pattern.asked").contains(&"P128")
+    );
+    assert!(
+        support::codes(&network("via = \"Follow\", out = \"Project*\""), "pattern.asked").contains(&"P128")
+    );
+}
+
+#[test]
+fn a_declared_match_is_the_only_link_of_its_end() {
+    let feed = "via = { entity = \"Follow\", match = { userId = \"followedId\" } }, out = \"Post*\"";
+    let model = support::model(&network(feed));
+    let keys = Keyspace::new(&model);
+    let planned = plan(&keys, &model.patterns[0]).unwrap();
+    let links: Vec<String> = planned.steps[1].follow.iter().map(Follow::describe).collect();
+    assert_eq!(links, ["userId = its followedId of each Follow"]);
+}
+
+#[test]
+fn an_input_that_selects_nothing_is_noted() {
+    let teams = support::with_table(
+        r#"[entity.Team]
+attributes = { teamId = "ulid", userId = "ulid" }
+key = ["TEAM#{teamId}", "TEAM"]
+[entity.Post]
+attributes = { teamId = "ulid", postId = "ulid", authorId = "ulid" }
+key = ["TEAM#{teamId}", "POST#{postId}"]
+[pattern]
+posts = { in = ["teamId", "userId"], out = "Post*" }
+"#,
+    );
+    assert!(support::has(&teams, "P129", partita_design::Severity::Note));
 }

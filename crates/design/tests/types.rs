@@ -398,3 +398,32 @@ fn a_key_holds_the_time_that_identifies() {
         assert_eq!(support::has(&samples(key, kind), "P203", Severity::Error), is_lost, "{key} {kind}");
     }
 }
+
+#[test]
+fn keys_are_made_of_values_that_have_a_text() {
+    for (kind, key, index, is_wrong) in [
+        ("list", "{value}", "X", true),
+        ("set", "T", "TAG#{value}", true),
+        ("binary", "T", "{value}", true),
+        ("bool", "T", "FLAG#{value}", false),
+        ("string", "T", "TAG#{value}", false),
+    ] {
+        let text = support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[entity.T]\nattributes = {{ tId = \"ulid\", value = \"{kind}\" }}\n\
+             key = [\"T#{{tId}}\", \"{key}\"]\nindex.GSI1 = {{ key = [\"{index}\", \"{{tId}}\"] }}\n"
+        ));
+        assert_eq!(support::has(&text, "P222", Severity::Error), is_wrong, "{kind} {key} {index}");
+    }
+    let flags = |kind: &str| {
+        support::with_table(&format!(
+            "[index.ByFlag]\nkeys = [\"flag\", \"tId\"]\n[entity.T]\nattributes = {{ tId = \"ulid\", flag = \"{kind}\" }}\nkey = [\"T#{{tId}}\", \"T\"]\n\
+             [pattern]\nflagged = {{ in = [\"tId\"], range = \"flag\", out = \"T*\" }}\n"
+        ))
+    };
+    assert!(support::has(&flags("bool"), "P222", Severity::Error), "a key attribute is a string or a number");
+    assert!(support::has(&flags("bool"), "P122", Severity::Error), "no filter compares flags");
+    assert!(
+        !support::has(&flags("OLD|NEW"), "P222", Severity::Error)
+            && !support::has(&flags("OLD|NEW"), "P122", Severity::Error)
+    );
+}

@@ -5,6 +5,7 @@ use super::patterns::FindingText;
 use crate::finding::Severity;
 use crate::formatting::list;
 use crate::model::{Entity, Model, Pattern};
+use crate::plan::answerable::implied_by;
 use crate::plan::follow::Link;
 use crate::plan::{Obstacle, Plan, Unserved};
 use std::collections::BTreeSet;
@@ -73,6 +74,25 @@ impl<'m> Checker<'m> {
             );
         }
         format!("add {} to {}: its items lead to {}", proposals.join(" or "), pattern.name, entity.name)
+    }
+
+    /// An input that the returned entity lacks selects nothing: it is taken to follow from another one.
+    pub(super) fn implied_inputs(&mut self, pattern: &Pattern) {
+        for target in &pattern.targets {
+            let Some(entity) = self.model.entity(&target.entity) else { continue };
+            let unused = pattern.inputs.iter().filter(|input| entity.attribute(input).is_none());
+            let implied = unused.filter_map(|input| {
+                Some((input, implied_by(self.model, pattern, input, entity).filter(|_| target.many)?))
+            });
+            let Some((input, owner)) = implied.into_iter().next() else { continue };
+            let (name, owner) = (&entity.name, &owner.name);
+            let message = format!(
+                "{input} selects nothing: {name} has no {input}, and it is taken for that of the {owner}"
+            );
+            let finding = self.about_pattern("P129", Severity::Note, pattern).with_message(message);
+            let help = format!("leave it out of in, or name the attribute of {name} that is meant");
+            self.report(finding.with_help(help));
+        }
     }
 
     /// Rules about a plan that follows relationships.

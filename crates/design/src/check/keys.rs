@@ -7,7 +7,7 @@ use crate::keys::key_mapping::KeyMapping;
 use crate::model::Verb;
 use crate::name_hints;
 use crate::repair::{Edit, Repair};
-use crate::template::{DELIMITER, FieldTypes, Template};
+use crate::template::{DELIMITER, FieldTypes, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Checker<'m> {
@@ -111,8 +111,11 @@ impl<'m> Checker<'m> {
         for write in &model.writes {
             for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
                 let Some(entity) = model.entity(&action.entity) else { continue };
-                let changed: Vec<&str> =
-                    action.set.iter().map(String::as_str).filter(|name| entity.has_key_field(name)).collect();
+                // A shard in the key follows from an attribute.
+                let hashed = entity.shard.as_ref().and_then(|shard| shard.by.as_deref());
+                let hashed = hashed.filter(|_| entity.has_key_field(SHARD));
+                let is_key = |name: &&str| entity.has_key_field(name) || hashed == Some(name);
+                let changed: Vec<&str> = action.set.iter().map(String::as_str).filter(is_key).collect();
                 if !changed.is_empty() {
                     let finding = Finding::new("P206", Severity::Error, write.subject(), &write.span);
                     self.report(

@@ -147,6 +147,7 @@ impl<'m> Checker<'m> {
 
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         self.following(pattern, plan);
+        self.implied_inputs(pattern);
         for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
             self.waste(pattern, step);
             self.pages(pattern, step);

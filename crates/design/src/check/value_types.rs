@@ -23,12 +23,14 @@ impl<'m> Checker<'m> {
             for template in [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().flatten() {
                 self.formats(&mapping, template);
             }
+            self.keyable(&mapping);
             self.one_type(&mapping);
             self.offsets(&mapping);
         }
         let model = self.model;
         model.entities.iter().for_each(|entity| self.one_value(entity));
         for pattern in &model.patterns {
+            self.has_order(pattern);
             self.sorts_by_offset(pattern);
             self.bounds_with_offset(pattern);
         }
@@ -57,6 +59,47 @@ impl<'m> Checker<'m> {
                 ));
                 self.report(finding.with_help(format!("give the key attribute {name} a name of its own")));
             }
+        }
+    }
+
+    /// Keys are made of values that have a text; under its own name, a key attribute is a string or a number.
+    fn keyable(&mut self, mapping: &KeyMapping<'m>) {
+        for (name, template) in mapping.location.key_names(self.model).iter().zip(mapping.key) {
+            let fields = template.fields().filter_map(|field| mapping.entity.attribute(field));
+            let is_own = template.bare_field() == Some(name);
+            let is_odd = |own: &&Attribute| !own.kind.is_scalar() || (is_own && own.kind == ValueType::Bool);
+            let Some(attribute) = fields.into_iter().find(is_odd) else { continue };
+            let (kind, own) = (attribute.kind.described(), &attribute.name);
+            let (why, help) = match is_own {
+                true => (
+                    "and a key attribute is a string or a number: items with it are refused",
+                    format!("give the key an attribute of its own with the text of {own}"),
+                ),
+                false => (
+                    "which has no text for a key",
+                    format!("make the key from a text, such as one value of {own} or its hash"),
+                ),
+            };
+            let message = format!("{template}: {own} is {kind}, {why}");
+            let finding = self.about_mapping("P222", Severity::Error, mapping);
+            self.report(finding.with_message(message).with_help(help));
+        }
+    }
+
+    /// What a result is sorted or bounded by has an order.
+    fn has_order(&mut self, pattern: &Pattern) {
+        let range = pattern.range.iter().map(|range| (range.by.as_str(), "bounded", true));
+        let order = pattern.order.iter().map(|order| (order.by.as_str(), "sorted", false));
+        for (name, done, is_range) in range.chain(order) {
+            let entities = pattern.targets.iter().map(|target| &target.entity);
+            let entities = entities.chain(pattern.via.iter().map(|via| &via.entity));
+            let mut kinds =
+                entities.filter_map(|entity| Some(&self.model.entity(entity)?.attribute(name)?.kind));
+            let is_odd = |kind: &&ValueType| !kind.is_scalar() || (is_range && **kind == ValueType::Bool);
+            let Some(kind) = kinds.find(is_odd) else { continue };
+            let message = format!("{name} is {}, by which nothing can be {done}", kind.described());
+            let finding = self.about_pattern("P122", Severity::Error, pattern);
+            self.report(finding.with_message(message).with_help("name an attribute that has an order"));
         }
     }
 

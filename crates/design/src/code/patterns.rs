@@ -240,7 +240,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "attributes are matched by name",
         severity: Severity::Note,
         rules: &[52],
-        page: "The plan builds the key of an entity from an attribute of the relationship that has the same name, but is not one of its two ends. That is right if the relationship copies it from that entity, and wrong if it means something else (who assigned a task, not whose task it is). Confirm it with `match`.",
+        page: "The plan builds the key of an entity from an attribute of the relationship that has the same name, but is not one of its two ends. That is right if the relationship copies it from that entity, and wrong if it means something else (who assigned a task, not whose task it is). Confirm it with `match`. Where several entities have such identifiers, and no prefix of the relationship shows which of them an end names, that is noted too. And an input that the returned entity lacks is taken to follow from another one (who knows the order knows its user): it selects nothing.",
     },
     Code {
         code: "P130",

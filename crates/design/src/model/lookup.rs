@@ -3,7 +3,7 @@
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
 use crate::plan::filtered::FilteredAttributes;
-use crate::template::{Part, Template};
+use crate::template::Template;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -67,7 +67,7 @@ impl Lookup {
             self.attributes.entry(attribute.name.clone()).or_insert((number, position));
             self.holders.entry(attribute.name.clone()).or_default().push(number);
         }
-        for (attribute, prefix) in entity.key.iter().flat_map(prefixes) {
+        for (attribute, prefix) in entity.key.iter().flat_map(Template::field_prefixes) {
             self.prefixes.entry(attribute.to_owned()).or_insert_with(|| prefix.to_owned());
         }
     }
@@ -119,21 +119,10 @@ impl Lookup {
     /// Returns the prefix that keys have before an attribute: those of the entity it identifies, or of any.
     pub fn prefix(&self, model: &Model, attribute: &str) -> Option<String> {
         let owner = self.owner_of(model, attribute);
-        let own = owner.into_iter().flat_map(|owner| owner.key.iter().flat_map(prefixes));
+        let own = owner.into_iter().flat_map(|owner| owner.key.iter().flat_map(Template::field_prefixes));
         let mut own = own.filter(|(name, _)| *name == attribute).map(|(_, prefix)| prefix.to_owned());
         own.next().or_else(|| self.prefixes.get(attribute).cloned())
     }
-}
-
-/// The fields of a key that follow text, with the last word of that text.
-fn prefixes(template: &Template) -> impl Iterator<Item = (&str, &str)> {
-    template.parts.windows(2).filter_map(|pair| match pair {
-        [Part::Text(text), Part::Field { name, .. }] => {
-            let word = text.trim_end_matches('#').rsplit('#').next().unwrap_or_default();
-            Some((name.as_str(), word))
-        }
-        _ => None,
-    })
 }
 
 /// Up to this many attributes, a linear search is as fast.

@@ -329,7 +329,8 @@ impl<'m> Planner<'_, 'm> {
                 return Err(Obstacle::Order { by: order.by.clone(), before: before() });
             }
             sorted(next)?;
-            if let Some(delimiter) = behind_letters {
+            // Of choices it is certain that two sort otherwise than their keys.
+            if let Some(delimiter) = behind_letters.or(late.filter(|_| is_choice(mapping.entity, next))) {
                 let (by, template) = (order.by.clone(), template.clone());
                 return Err(Obstacle::Delimited { by, delimiter, template });
             }
@@ -379,6 +380,10 @@ impl<'m> Planner<'_, 'm> {
         };
         by_creation && own && sortable && kind(by).is_some_and(ValueType::is_time)
     }
+}
+
+fn is_choice(entity: &Entity, name: &str) -> bool {
+    entity.attribute(name).is_some_and(|attribute| matches!(attribute.kind, ValueType::Choice(_)))
 }
 
 /// The condition that a sort key starts with what is known of it.

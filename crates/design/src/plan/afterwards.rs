@@ -110,8 +110,10 @@ impl<'m> Planner<'_, 'm> {
         afterwards.extend(in_turn.map(|wanted| Afterwards::InTurn { newest_first, wanted }));
         let many =
             |name: &str| self.pattern.targets.iter().any(|target| target.many && target.entity == name);
-        if step.fan_out > 1 && step.targets.iter().any(|entity| many(&entity.name)) {
-            let order = self.pattern.order.as_ref();
+        let order = self.pattern.order.as_ref();
+        // A single item that an order chooses is one of those that all requests return.
+        let is_chosen = order.is_some() || step.targets.iter().any(|entity| many(&entity.name));
+        if step.fan_out > 1 && is_chosen {
             let descending = order.is_some_and(|order| order.descending);
             afterwards.push(Afterwards::Merge { by: order.map(|order| order.by.clone()), descending });
             afterwards.extend(wanted.map(Afterwards::Keep));

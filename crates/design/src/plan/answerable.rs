@@ -3,8 +3,19 @@
 
 use super::{Obstacle, Planner, Unserved};
 use crate::keys::key_mapping::TableOrIndex;
-use crate::model::{Entity, Target};
+use crate::model::{Entity, Model, Pattern, Target};
 use crate::template::Template;
+
+/// Returns the entity from which an input is taken to follow, since another input names it: who knows the order knows its user.
+pub fn implied_by<'m>(
+    model: &'m Model,
+    pattern: &Pattern,
+    input: &str,
+    entity: &Entity,
+) -> Option<&'m Entity> {
+    let known = pattern.inputs.iter().filter(|other| entity.attribute(other).is_some());
+    known.filter_map(|other| model.owner_of(other)).find(|owner| owner.attribute(input).is_some())
+}
 
 impl<'m> Planner<'_, 'm> {
     /// Checks that what the pattern asks for concerns an entity.
@@ -27,12 +38,9 @@ impl<'m> Planner<'_, 'm> {
     /// Returns whether an input selects items of an entity, or follows from another input that does: who knows the order knows its user.
     fn restricts(&self, input: &str, target: &Target, entity: &Entity) -> bool {
         let has = |entity: &Entity, name: &str| entity.attribute(name).is_some();
-        let implies = |other: &String| {
-            has(entity, other) && self.model.owner_of(other).is_some_and(|owner| has(owner, input))
-        };
         let is_only_one = !target.many && entity.key.iter().all(Template::is_constant);
         has(entity, input)
-            || self.pattern.inputs.iter().any(implies)
+            || implied_by(self.model, self.pattern, input, entity).is_some()
             || is_only_one
             || self.narrows_another(input, target, entity)
     }

@@ -12,6 +12,7 @@ use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern, Target, Via};
 use crate::name_hints;
+use crate::template::Template;
 
 /// The most keys of a BatchGetItem.
 const MAX_BATCH: f64 = 100.0;
@@ -281,12 +282,19 @@ pub fn links_between(
         }
     };
     if let Some(id) = next.identity() {
-        let own = match far.as_slice() {
-            [end] if *end == id || stands_for(model, from, end, next, id) => Some(*end),
-            _ => from.attribute(id).map(|_| id).filter(|id| !known(id) || from.edge.is_empty()),
+        let named = || from.attribute(id).map(|_| id).filter(|id| !known(id) || from.edge.is_empty());
+        let (own, declared) = match far.as_slice() {
+            [end] if *end == id => (Some(*end), true),
+            [end] => match stands_for(model, from, end, next, id) {
+                Some(declared) => (Some(*end), declared),
+                None => (named(), true),
+            },
+            _ => (named(), true),
         };
-        if let Some(own) = own {
-            add(&mut links, id, own, true);
+        // What a declared match takes for something else is not the identity as well.
+        let is_taken = |own: &&str| via.matches.iter().any(|(_, taken)| taken == own);
+        if let Some(own) = own.filter(|own| !is_taken(own)) {
+            add(&mut links, id, own, declared);
         }
     }
     // One to many: the next entity refers to what this one refers to, or to this one itself.
@@ -323,10 +331,44 @@ fn missing_in(step: &Step<'_>, links: &[Link]) -> Vec<String> {
     step.partition.fields().filter(|name| !is_linked(name)).map(str::to_owned).collect()
 }
 
-/// Returns whether an end of a relationship is another name for the identity of an entity: `followedId` for `userId`.
-fn stands_for(model: &Model, edge: &Entity, end: &str, next: &Entity, id: &str) -> bool {
+/// Returns whether an end of a relationship is another name for the identity of an entity, `followedId` for `userId`, and if so, whether the
+/// model says so: the entity is the only one with such an identity, or the relationship writes it behind the same prefix. An end that is
+/// written like another entity is none of this one.
+fn stands_for(model: &Model, edge: &Entity, end: &str, next: &Entity, id: &str) -> Option<bool> {
     let kind = |entity: &Entity, name: &str| entity.attribute(name).map(|attribute| attribute.kind.clone());
-    model.owner_of(end).is_none() && kind(edge, end) == kind(next, id)
+    if model.owner_of(end).is_some() || kind(edge, end) != kind(next, id) {
+        return None;
+    }
+    let is_rival = |other: &&Entity| {
+        let own = other.identity().filter(|_| other.name != next.name && other.copies.is_none());
+        own.is_some_and(|own| model.owner_of(own).is_some() && kind(other, own) == kind(next, id))
+    };
+    let mut rivals =
+        model.entities.iter().filter(|other| other.name != edge.name).filter(is_rival).peekable();
+    if rivals.peek().is_none() || is_written_alike(edge, next) {
+        return Some(true);
+    }
+    (!rivals.any(|rival| is_written_alike(edge, rival))).then_some(false)
+}
+
+/// Returns whether a relationship writes one of its ends behind the prefix that the identity of an entity has in its own key.
+fn is_written_alike(edge: &Entity, entity: &Entity) -> bool {
+    let Some(id) = entity.identity() else { return false };
+    let own: Vec<&str> = words_before(&entity.key, |name| name == id).collect();
+    let indexes = edge.indexes.iter().map(|index_key| &index_key.key);
+    let mut words = std::iter::once(&edge.key)
+        .chain(indexes)
+        .flat_map(|key| words_before(key, |name| edge.edge.iter().any(|end| end == name)));
+    words.any(|word| own.contains(&word))
+}
+
+/// The prefixes before some fields of a key.
+fn words_before<'k>(
+    key: &'k [Template],
+    is_wanted: impl Fn(&str) -> bool + Copy,
+) -> impl Iterator<Item = &'k str> {
+    let words = key.iter().flat_map(Template::field_prefixes);
+    words.filter(move |(name, _)| is_wanted(name)).map(|(_, word)| word)
 }
 
 fn is_identifier(kind: &ValueType) -> bool {
