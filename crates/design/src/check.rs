@@ -22,6 +22,7 @@ mod remedy;
 mod requests;
 mod spelling;
 mod text_order;
+mod tried_requests;
 mod usage;
 mod value_types;
 mod writes;
@@ -96,6 +97,7 @@ pub(crate) fn examine(model: &Model) -> Report<'_> {
     checker.writes();
     checker.fit();
     checker.importance();
+    checker.tried_requests();
     checker.growth();
     checker.allow();
     let Checker { plans, mut findings, .. } = checker;

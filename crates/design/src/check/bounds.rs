@@ -5,7 +5,7 @@ use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
-use crate::model::limits::End;
+use crate::model::limits::{End, Precision};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Pattern};
 use crate::plan::bounds::{BoundedField, is_start_of_time, time_length};
@@ -102,9 +102,11 @@ impl<'m> Checker<'m> {
                 let is_behind = is_upper || clause.operator == KeyOperator::Above;
                 let end = if is_behind { End::Upper } else { End::Lower };
                 let flaw = flaw(bound, &mapping, end);
-                let Some(flaw) = flaw.filter(|flaw| is_upper || !matches!(flaw, Flaw::Early { .. })) else {
-                    continue;
+                let matters = |flaw: &Flaw| match flaw {
+                    Flaw::Early { value } => is_upper && !is_beyond(pattern, &mapping, value),
+                    _ => true,
                 };
+                let Some(flaw) = flaw.filter(matters) else { continue };
                 let finding = Finding::new("P107", Severity::Error, pattern.subject(), &clause.span);
                 return self.report(match flaw {
                     Flaw::Early { value } => lost(finding, &bound.to_string(), &value),
@@ -113,6 +115,15 @@ impl<'m> Checker<'m> {
             }
         }
     }
+}
+
+/// Returns whether a value lies behind the declared range, so that losing it is meant.
+fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, value: &str) -> bool {
+    let range = pattern.range.as_ref().and_then(|range| Some((&range.by, range.to.as_deref()?)));
+    range.is_some_and(|(by, to)| {
+        let is_time = mapping.entity.attribute(by).is_some_and(|attribute| attribute.kind.is_time());
+        is_time && value > to && !value.starts_with(to)
+    })
 }
 
 /// Returns whether a lower bound is larger than the upper one.
@@ -212,7 +223,10 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                     if is_start_of_time(own, length) {
                         return rest.is_empty().then_some(Flaw::Early { value });
                     }
-                    is_instant = *kind == ValueType::Timestamp && *format == Format::Plain;
+                    // A minute is no instant.
+                    let precision = attribute.and_then(|attribute| attribute.limits.precision);
+                    let is_long = precision == Some(Precision::Minute);
+                    is_instant = *kind == ValueType::Timestamp && *format == Format::Plain && !is_long;
                 } else if let Format::Padded { .. } | Format::Signed { .. } = format {
                     if !own.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'.' | b'-')) {
                         return None;

@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 
 /// A constant of a request in the place of a field of the key.
 #[derive(Debug, PartialEq, Eq)]
-struct Constant {
-    field: String,
-    format: Format,
-    text: String,
+pub(super) struct Constant {
+    pub field: String,
+    pub format: Format,
+    pub text: String,
     /// Whether the text is the whole value: the request goes on after it.
     is_whole: bool,
 }
@@ -276,9 +276,9 @@ impl Constant {
 
 /// A request's text beside a key.
 #[derive(Debug, Default)]
-struct Alignment {
+pub(super) struct Alignment {
     /// The constants in the places of fields.
-    constants: Vec<Constant>,
+    pub constants: Vec<Constant>,
     /// Where the two differ before the request ends: how the request sorts, if that is known.
     departs: Option<Option<Ordering>>,
 }
@@ -320,7 +320,7 @@ impl<'a> Remaining<'a> {
 }
 
 /// Compares a request's text with a key, part by part.
-fn align(request: &Template, key: &Template, entity: &Entity) -> Alignment {
+pub(super) fn align(request: &Template, key: &Template, entity: &Entity) -> Alignment {
     let mut alignment = Alignment::default();
     let mut rest = Remaining { parts: request.parts.iter(), text: "" };
     for (number, part) in key.parts.iter().enumerate() {

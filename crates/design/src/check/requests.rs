@@ -71,6 +71,12 @@ impl<'m> Checker<'m> {
             );
             return;
         };
+        if let Some(refusal) = refusal(clauses, sort_names, request, names) {
+            let finding = about("P131", Severity::Error).with_message(refusal);
+            let help = "fix the keys from the left, compare only the last one otherwise, and filter by other attributes";
+            self.report(finding.with_help(help));
+            return;
+        }
         let sort = sort_clause(clauses, sort_names);
         if let Some(clause) = &sort {
             if clause.operator == KeyOperator::BeginsWith && clause.values[0].parts.is_empty() {
@@ -176,7 +182,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    fn targets(&self, pattern: &Pattern) -> Vec<&'m Entity> {
+    pub(super) fn targets(&self, pattern: &Pattern) -> Vec<&'m Entity> {
         pattern.targets.iter().filter_map(|target| self.model.entity(&target.entity)).collect()
     }
 
@@ -236,6 +242,28 @@ fn equal_to(clauses: &[KeyClause], names: &[String]) -> Option<Template> {
     };
     let values: Option<Vec<Template>> = names.iter().map(value).collect();
     values.map(|values| Template::joined(&values))
+}
+
+/// Why DynamoDB refuses a key condition or its filter.
+fn refusal(
+    clauses: &[KeyClause],
+    sort_names: &[String],
+    request: &Request,
+    names: &[String],
+) -> Option<String> {
+    let clause = |name: &String| clauses.iter().find(|clause| clause.key == *name);
+    let is_open = |name: &&String| clause(name).is_none_or(|clause| clause.operator != KeyOperator::Equals);
+    let first = sort_names.iter().position(|name| is_open(&name)).unwrap_or(sort_names.len());
+    let later = sort_names.iter().skip(first + 1).find(|name| clause(name).is_some());
+    if let Some(later) = later {
+        let name = &sort_names[first];
+        return Some(format!(
+            "{later} is compared, and {name} before it is not fixed, which DynamoDB refuses"
+        ));
+    }
+    let filtered = request.filter.attributes();
+    let key = filtered.into_iter().find(|name| names.iter().any(|key| key == name))?;
+    Some(format!("the filter tests {key}, a key of what is read, which DynamoDB refuses"))
 }
 
 /// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.

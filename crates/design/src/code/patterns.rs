@@ -263,4 +263,11 @@ pub(super) const PATTERNS: &[Code] = &[
         rules: &[3, 74],
         page: "A declared request has a constant where the key has a shard (`ALL#0` of ten), a time bucket or another value, or a filter that the pattern's `where` does not imply: items that the pattern means are never returned, and nobody notices. Send the request for every shard and time bucket, end the condition before the value, or declare in the pattern what it leaves out.",
     },
+    Code {
+        code: "P133",
+        title: "request returns more than the pattern means",
+        severity: Severity::Warning,
+        rules: &[20, 82],
+        page: "Tried on items made for the purpose, the declared request returns one that the pattern does not mean: an input, a condition or a bound of the pattern is neither in its key condition nor in its filter, or is weaker there. The caller has to drop such items, and they are billed. Narrow the condition, add a filter, or say in the pattern what is meant.",
+    },
 ];

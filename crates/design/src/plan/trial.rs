@@ -13,4 +13,5 @@ mod request_values;
 pub use call::{Call, Known, calls, known};
 pub use comparison::difference;
 pub use execution::{Answer, Execution, Page, PreparedPlan, Taken};
+pub(crate) use meaning::is_meant;
 pub use meaning::{Expected, expected};

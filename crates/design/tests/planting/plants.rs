@@ -295,6 +295,11 @@ pub const UNSERVED: &[Planter] = &[
         request(m, "newest", &format!("{} = '{home}' AND begins_with({}, '{prefix}2026')", keys[0], keys[1]));
         pattern("newest")
     }),
+    planter("", "P133", |m| {
+        let (keys, home, prefix) = (m.keys.clone(), m.home(&m.owner), m.prefix(&m.record));
+        request(m, "between", &format!("{} = '{home}' AND begins_with({}, '{prefix}')", keys[0], keys[1]));
+        pattern("between")
+    }),
 ];
 
 /// Declares the request of a pattern.

@@ -4,6 +4,7 @@ use crate::audit::recognise;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -19,14 +20,27 @@ pub struct Call {
 /// An item with its entity and the text of its attributes.
 pub struct Known<'m> {
     pub(super) entity: &'m Entity,
-    pub(super) item: &'m Item,
+    pub(super) item: Cow<'m, Item>,
     pub(super) texts: Attributes,
 }
 
-impl Known<'_> {
+impl<'m> Known<'m> {
+    /// An item that exists nowhere; `texts` also has what only its keys contain.
+    pub(crate) fn new(entity: &'m Entity, item: Item, texts: Attributes) -> Known<'m> {
+        Known { entity, item: Cow::Owned(item), texts }
+    }
+
+    pub(crate) fn entity(&self) -> &'m Entity {
+        self.entity
+    }
+
+    pub(crate) fn texts(&self) -> &Attributes {
+        &self.texts
+    }
+
     /// Returns whether it meets a condition.
-    pub(super) fn meets(&self, condition: &Condition) -> bool {
-        condition.holds_for_known(self.item, &self.texts)
+    pub(crate) fn meets(&self, condition: &Condition) -> bool {
+        condition.holds_for_known(&self.item, &self.texts)
     }
 }
 
@@ -34,7 +48,7 @@ impl Known<'_> {
 pub fn known<'m>(model: &'m Model, items: &'m [Item]) -> Vec<Known<'m>> {
     let one = |item: &'m Item| {
         let texts = attributes(item);
-        recognise(model, &texts).map(|entity| Known { entity, item, texts })
+        recognise(model, &texts).map(|entity| Known { entity, item: Cow::Borrowed(item), texts })
     };
     items.iter().filter_map(one).collect()
 }

@@ -77,15 +77,21 @@ fn meant<'a, 'm>(
     call: &Call,
     all: &'a [Known<'m>],
 ) -> Vec<&'a Known<'m>> {
-    let is_target = |one: &&Known<'_>| pattern.targets.iter().any(|target| target.entity == one.entity.name);
-    let asked = |one: &&Known<'_>| has_inputs(one, inputs, &call.values);
-    let in_range = |one: &&Known<'_>| is_in_range(one, pattern, call);
-    let meets = |one: &&Known<'_>| {
-        // A condition on attributes that an entity does not have is about the other entities.
-        let concerns = pattern.filter.attributes().iter().any(|name| one.entity.attribute(name).is_some());
-        !concerns || one.meets(&pattern.filter)
-    };
-    all.iter().filter(is_target).filter(asked).filter(in_range).filter(meets).collect()
+    all.iter().filter(|one| is_asked_for(pattern, inputs, call, one)).collect()
+}
+
+/// Returns whether a call of a pattern that follows nothing means an item.
+pub(crate) fn is_meant(pattern: &Pattern, call: &Call, one: &Known<'_>) -> bool {
+    is_asked_for(pattern, &pattern.inputs, call, one)
+}
+
+fn is_asked_for(pattern: &Pattern, inputs: &[String], call: &Call, one: &Known<'_>) -> bool {
+    // A condition on attributes that an entity does not have is about the other entities.
+    let concerns = || pattern.filter.attributes().iter().any(|name| one.entity.attribute(name).is_some());
+    pattern.targets.iter().any(|target| target.entity == one.entity.name)
+        && has_inputs(one, inputs, &call.values)
+        && is_in_range(one, pattern, call)
+        && (!concerns() || one.meets(&pattern.filter))
 }
 
 fn has_inputs(one: &Known<'_>, inputs: &[String], values: &Attributes) -> bool {

@@ -1,0 +1,460 @@
+//! Tries declared requests on items that are made for the purpose: with the values that the request, its pattern and the types mention, and values
+//! beside them. An item that the pattern means and the request does not return, or the other way round, is a proof against the request, and is
+//! reported as an example. What is not found here is not proved: the rules of `narrow_requests` and `requests` come first.
+
+use super::Checker;
+use super::narrow_requests::align;
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
+use crate::generate::typed_item;
+use crate::item::Attributes;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::condition::Condition;
+use crate::model::decimal::Decimal;
+use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::limits::{End, Precision};
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Pattern, Request};
+use crate::plan::trial::{Call, Known, is_meant};
+use crate::template::{FieldTypes, SHARD, Template};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many items and calls a request is tried with.
+const MAX_ITEMS: usize = 60;
+const MAX_CALLS: usize = 24;
+/// How many requests of a model are tried.
+const MAX_REQUESTS: usize = 200;
+/// How many values of an attribute an example names.
+const MAX_SHOWN: usize = 3;
+
+/// An item that is tried.
+struct Sample<'m> {
+    mapping: KeyMapping<'m>,
+    known: Known<'m>,
+}
+
+/// A declared request, and what it is tried with.
+struct Trial<'a, 'm> {
+    checker: &'a Checker<'m>,
+    pattern: &'m Pattern,
+    request: &'m Request,
+    location: TableOrIndex<'m>,
+}
+
+/// What a request returns otherwise than its pattern means.
+struct Difference {
+    is_lost: bool,
+    entity: String,
+    values: Vec<String>,
+}
+
+impl<'m> Checker<'m> {
+    /// Tries the requests of all patterns that have no error.
+    pub fn tried_requests(&mut self) {
+        let model = self.model;
+        let declared = model.patterns.iter().filter(|pattern| pattern.via.is_empty());
+        let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let errors: BTreeSet<&str> = errors.map(|finding| finding.subject.as_str()).collect();
+        let mut tried = Vec::new();
+        for (pattern, request) in
+            declared.filter_map(|own| Some((own, own.request.as_ref()?))).take(MAX_REQUESTS)
+        {
+            let is_wrong = errors.contains(pattern.subject().as_str());
+            let index = request.index.as_deref().map(|name| model.index(name));
+            if is_wrong || request.scan || request.clauses.is_empty() || matches!(index, Some(None)) {
+                continue;
+            }
+            let location = TableOrIndex { index: index.flatten() };
+            let trial = Trial { checker: self, pattern, request, location };
+            tried.extend(trial.difference().map(|difference| (pattern, request, difference)));
+        }
+        for (pattern, request, difference) in tried {
+            self.report_difference(pattern, request, &difference);
+        }
+    }
+
+    fn report_difference(&mut self, pattern: &Pattern, request: &Request, difference: &Difference) {
+        let Difference { is_lost, entity, values } = difference;
+        let values = if values.is_empty() { String::new() } else { format!(" with {}", list(values)) };
+        let (code, severity, message, help) = match is_lost {
+            true => (
+                "P132",
+                Severity::Error,
+                format!("the request never returns a {entity}{values}, which the pattern means"),
+                "compare with what the pattern knows, as the template writes it, and filter by nothing else",
+            ),
+            false => (
+                "P133",
+                Severity::Warning,
+                format!("the request also returns a {entity}{values}, which the pattern does not mean"),
+                "narrow the condition, add a filter, or say in the pattern what is meant: in, where, range",
+            ),
+        };
+        let finding = Finding::new(code, severity, pattern.subject(), &request.span);
+        self.report(finding.with_message(message).with_help(help));
+    }
+}
+
+impl<'m> Trial<'_, 'm> {
+    /// The first difference between what the request returns and what the pattern means.
+    fn difference(&self) -> Option<Difference> {
+        let samples = self.samples();
+        let calls = self.calls(&samples);
+        let mut added = None;
+        for call in &calls {
+            for sample in &samples {
+                let (is_meant, is_returned) =
+                    (is_meant(self.pattern, call, &sample.known), self.returns(call, sample)?);
+                if is_meant == is_returned || (is_meant && self.is_last_instant(call, sample)) {
+                    continue;
+                }
+                let difference = self.described(sample, is_meant);
+                if is_meant {
+                    return Some(difference);
+                }
+                added.get_or_insert(difference);
+            }
+        }
+        added
+    }
+
+    /// Whether an item lies at the very end of a range of times that the request includes, where callers do not care for it.
+    fn is_last_instant(&self, call: &Call, sample: &Sample<'m>) -> bool {
+        let Some((range, (_, to))) = self.pattern.range.as_ref().zip(call.range.as_ref()) else {
+            return false;
+        };
+        let attribute = sample.known.entity().attribute(&range.by);
+        let is_instant = attribute.is_some_and(|own| {
+            own.kind == ValueType::Timestamp && own.limits.precision != Some(Precision::Minute)
+        });
+        let excludes = |clause: &KeyClause| clause.operator == KeyOperator::Below;
+        is_instant
+            && sample.known.texts().get(&range.by) == Some(to)
+            && !self.request.clauses.iter().any(excludes)
+    }
+
+    fn described(&self, sample: &Sample<'m>, is_lost: bool) -> Difference {
+        let Sample { known, .. } = sample;
+        let range = self.pattern.range.iter().map(|range| range.by.as_str());
+        let tested = self.request.filter.attributes().into_iter().chain(self.pattern.filter.attributes());
+        let inputs = self.pattern.inputs.iter().map(String::as_str);
+        let keys = sample.mapping.sort.iter().flat_map(Template::fields);
+        let mut names: Vec<&str> = Vec::new();
+        for name in range.chain(tested).chain(inputs).chain(keys) {
+            if !names.contains(&name) && known.entity().attribute(name).is_some() {
+                names.push(name);
+            }
+        }
+        let shown = names.iter().take(MAX_SHOWN).map(|name| match known.texts().get(*name) {
+            Some(text) => format!("{name} '{text}'"),
+            None => format!("no {name}"),
+        });
+        Difference { is_lost, entity: known.entity().name.clone(), values: shown.collect() }
+    }
+
+    /// Items with the values that matter, each beside a common one of the others.
+    fn samples(&self) -> Vec<Sample<'m>> {
+        let mut samples = Vec::new();
+        for entity in self.checker.targets(self.pattern) {
+            let Some(mapping) = self.location.mapping(entity) else { continue };
+            let candidates = self.candidates(&mapping);
+            let base: BTreeMap<&str, Option<&String>> = candidates
+                .iter()
+                .map(|(name, values)| (*name, values.first().and_then(Option::as_ref)))
+                .collect();
+            let mut drawn: Vec<BTreeMap<&str, Option<&String>>> = vec![base.clone()];
+            for (name, values) in &candidates {
+                drawn.extend(values.iter().map(|value| {
+                    let mut other = base.clone();
+                    other.insert(name, value.as_ref());
+                    other
+                }));
+            }
+            for values in drawn.into_iter().take(MAX_ITEMS) {
+                let values =
+                    values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone())));
+                samples.extend(self.sample(&mapping, values.collect()));
+            }
+        }
+        samples
+    }
+
+    /// An item that the model admits, if there is one with these values.
+    fn sample(&self, mapping: &KeyMapping<'m>, mut texts: Attributes) -> Option<Sample<'m>> {
+        let entity = mapping.entity;
+        let item = typed_item(entity, &texts);
+        let is_admitted = |(name, value): (&String, &crate::item::Value)| {
+            entity.attribute(name).is_none_or(|own| own.admits(value, entity.delimiter()).is_ok())
+        };
+        if !item.iter().all(is_admitted) || !mapping.includes(&texts) {
+            return None;
+        }
+        let shard = mapping.shard.and_then(|shard| shard.selected(&texts)).unwrap_or_default();
+        texts.insert(SHARD.to_owned(), shard.to_string());
+        mapping
+            .key
+            .iter()
+            .all(|template| template.fill(&texts).is_ok())
+            .then(|| Sample { mapping: mapping.clone(), known: Known::new(entity, item, texts) })
+    }
+
+    /// The values of each attribute that are tried, the common one first; `None` is its absence.
+    fn candidates(&self, mapping: &KeyMapping<'m>) -> Vec<(&'m str, Vec<Option<String>>)> {
+        let mentioned = self.mentioned(mapping);
+        let each = |attribute: &'m Attribute| {
+            let own = mentioned.get(attribute.name.as_str()).into_iter().flatten().map(String::as_str);
+            let mut values: Vec<Option<String>> =
+                values_beside(attribute, own).into_iter().map(Some).collect();
+            if attribute.optional {
+                values.push(None);
+            }
+            (attribute.name.as_str(), values)
+        };
+        mapping.entity.attributes.iter().map(each).collect()
+    }
+
+    /// The constants that the pattern and the request compare attributes with.
+    fn mentioned(&self, mapping: &KeyMapping<'m>) -> BTreeMap<String, BTreeSet<String>> {
+        let mut mentioned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let tests = self.pattern.filter.tests().into_iter().chain(self.request.filter.tests());
+        for test in tests {
+            let constants = test.comparison.constants().into_iter().map(|one| one.as_str().to_owned());
+            mentioned.entry(test.attribute.clone()).or_default().extend(constants);
+        }
+        if let Some(range) = &self.pattern.range {
+            let bounds = range.from.iter().chain(&range.to).cloned();
+            mentioned.entry(range.by.clone()).or_default().extend(bounds);
+        }
+        for (field, text) in self.constants(mapping).into_iter().map(|(field, text, _)| (field, text)) {
+            mentioned.entry(field).or_default().insert(text);
+        }
+        mentioned
+    }
+
+    /// The constants of the key condition in the places of fields, and whether each bounds from above.
+    fn constants(&self, mapping: &KeyMapping<'m>) -> Vec<(String, String, bool)> {
+        let names = self.location.key_names(self.checker.model);
+        let mut constants = Vec::new();
+        for clause in &self.request.clauses {
+            let Some(position) = names.iter().position(|name| *name == clause.key) else { continue };
+            let Some(template) = mapping.key.get(position) else { continue };
+            for (number, value) in clause.values.iter().enumerate() {
+                let found = align(value, template, mapping.entity).constants.into_iter();
+                constants.extend(found.map(|own| {
+                    let text = own.format.restore(&own.text).into_owned();
+                    (own.field, text, is_upper(clause, number))
+                }));
+            }
+        }
+        constants
+    }
+
+    /// Calls that ask for what the items have.
+    fn calls(&self, samples: &[Sample<'m>]) -> Vec<Call> {
+        let mut calls: Vec<Call> = Vec::new();
+        let common = samples.iter().map(|sample| sample.known.texts()).next().cloned().unwrap_or_default();
+        for sample in samples {
+            let texts = sample.known.texts();
+            let inputs =
+                self.pattern.inputs.iter().map(|input| {
+                    Some((input.clone(), texts.get(input).or_else(|| common.get(input))?.clone()))
+                });
+            let Some(values) = inputs.collect::<Option<Attributes>>() else { continue };
+            for range in self.ranges(sample, samples) {
+                let call = Call { values: values.clone(), range };
+                if calls.len() < MAX_CALLS && !calls.contains(&call) {
+                    calls.push(call);
+                }
+            }
+        }
+        calls
+    }
+
+    /// The declared bounds, those of the request, or the least and the greatest value, and a single one.
+    fn ranges(&self, sample: &Sample<'m>, samples: &[Sample<'m>]) -> Vec<Option<(String, String)>> {
+        let Some(range) = &self.pattern.range else { return vec![None] };
+        let Some(attribute) = sample.known.entity().attribute(&range.by) else { return vec![None] };
+        let mut values: Vec<&String> =
+            samples.iter().filter_map(|one| one.known.texts().get(&range.by)).collect();
+        values.sort_by(|left, right| compared(&attribute.kind, left, right));
+        let constants = self.constants(&sample.mapping);
+        let given = |upper: bool| {
+            let own = constants.iter().find(|(field, _, is_upper)| *field == range.by && *is_upper == upper);
+            own.map(|(_, text, _)| text).filter(|text| is_value(attribute, text))
+        };
+        // Bounds that nobody gives may be anywhere.
+        let is_free = range.from.is_none() && range.to.is_none() && given(false).or(given(true)).is_none();
+        let from = range.from.as_ref().or_else(|| given(false)).or(values.first().copied());
+        let to = range.to.as_ref().or_else(|| given(true)).or(values.last().copied());
+        let own = sample.known.texts().get(&range.by).filter(|_| is_free);
+        let bounds = from.zip(to).into_iter().chain(own.map(|own| (own, own)));
+        bounds.map(|(from, to)| Some((from.clone(), to.clone()))).collect()
+    }
+
+    /// Whether the request returns an item; `None` if it cannot be filled in.
+    fn returns(&self, call: &Call, sample: &Sample<'m>) -> Option<bool> {
+        let model = self.checker.model;
+        let names = self.location.key_names(model);
+        for clause in &self.request.clauses {
+            let position = names.iter().position(|name| *name == clause.key)?;
+            let own = sample.mapping.key.get(position)?.fill(sample.known.texts()).ok()?;
+            let filled = |(number, value): (usize, &Template)| {
+                value.fill_with(|field| self.value(call, sample, clause, number, value, field)).ok()
+            };
+            let values: Vec<String> = clause.values.iter().enumerate().map(filled).collect::<Option<_>>()?;
+            let is_number = self.location.key_is_number(model, position);
+            if !meets(clause.operator, is_number, &own, &values) {
+                return Some(false);
+            }
+        }
+        Some(self.request.filter.conjuncts().into_iter().all(|part| self.keeps(call, sample, part)))
+    }
+
+    /// The value that a caller sends for a field: a request is sent for each shard, time bucket and listed value.
+    fn value<'a>(
+        &'a self,
+        call: &'a Call,
+        sample: &'a Sample<'m>,
+        clause: &KeyClause,
+        number: usize,
+        template: &Template,
+        field: &str,
+    ) -> Option<&'a str> {
+        let own = sample.known.texts().get(field).map(String::as_str);
+        let is_range = self.pattern.range.as_ref().is_some_and(|range| range.by == field);
+        if let Some(value) = call.values.get(field) {
+            return Some(value);
+        }
+        let is_sent_for_each = field == SHARD || template.truncates(field) || !is_range;
+        if is_sent_for_each {
+            return own;
+        }
+        let (from, to) = call.range.as_ref()?;
+        Some(if is_upper(clause, number) { to } else { from })
+    }
+
+    /// Whether a part of the filter keeps an item. A value that an input is compared with is an example of it, and so are bounds that are not declared.
+    fn keeps(&self, call: &Call, sample: &Sample<'m>, part: &Condition) -> bool {
+        let names = part.attributes();
+        let texts = sample.known.texts();
+        let is_example = |name: &&str| {
+            let is_input =
+                self.pattern.inputs.iter().any(|input| input == name) && part.fixed(name).is_some();
+            let is_open = |range: &crate::model::Bounds| range.from.is_none() && range.to.is_none();
+            let is_ranged =
+                self.pattern.range.as_ref().is_some_and(|range| range.by == **name && is_open(range));
+            is_input || is_ranged
+        };
+        let mut examples = names.iter().filter(|name| is_example(name)).peekable();
+        if examples.peek().is_none() {
+            return sample.known.meets(part);
+        }
+        examples.all(|name| call.values.get(*name).is_none_or(|value| texts.get(*name) == Some(value)))
+    }
+}
+
+fn is_upper(clause: &KeyClause, number: usize) -> bool {
+    number == 1 || matches!(clause.operator, KeyOperator::Below | KeyOperator::UpTo)
+}
+
+/// Whether a key meets a comparison.
+fn meets(operator: KeyOperator, is_number: bool, own: &str, values: &[String]) -> bool {
+    let kind = if is_number { ValueType::Decimal } else { ValueType::String };
+    let order = |value: &String| compared(&kind, own, value);
+    let (first, last) = (&values[0], &values[values.len() - 1]);
+    match operator {
+        KeyOperator::Equals => order(first) == Ordering::Equal,
+        KeyOperator::BeginsWith => own.starts_with(first.as_str()),
+        KeyOperator::Between => order(first) != Ordering::Less && order(last) != Ordering::Greater,
+        KeyOperator::Above => order(first) == Ordering::Greater,
+        KeyOperator::From => order(first) != Ordering::Less,
+        KeyOperator::Below => order(first) == Ordering::Less,
+        KeyOperator::UpTo => order(first) != Ordering::Greater,
+    }
+}
+
+fn compared(kind: &ValueType, left: &str, right: &str) -> Ordering {
+    match (Decimal::parse(left), Decimal::parse(right)) {
+        (Some(left), Some(right)) if kind.is_number() => left.cmp(&right),
+        _ => left.cmp(right),
+    }
+}
+
+/// Whether a text can be a value of an attribute, or the start of a time.
+fn is_value(attribute: &Attribute, text: &str) -> bool {
+    match &attribute.kind {
+        kind if kind.is_number() => Decimal::parse(text).is_some(),
+        kind if kind.is_time() => text.len() >= 4 && text.bytes().take(4).all(|digit| digit.is_ascii_digit()),
+        ValueType::Choice(choices) => choices.iter().any(|choice| choice == text),
+        _ => !text.is_empty(),
+    }
+}
+
+/// The constants that an attribute is compared with, values beside them, and common ones.
+fn values_beside<'a>(attribute: &Attribute, mentioned: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mentioned: Vec<&str> = mentioned.filter(|text| is_value(attribute, text)).collect();
+    let mut values: Vec<String> = match &attribute.kind {
+        ValueType::Choice(choices) => return choices.iter().take(MAX_ITEMS / 4).cloned().collect(),
+        ValueType::Bool => return ["true", "false"].map(str::to_owned).to_vec(),
+        ValueType::Int | ValueType::Decimal => {
+            let one = Decimal::parse("1").unwrap_or_default();
+            let beside = |text: &&str| {
+                let number = Decimal::parse(text).unwrap_or_default();
+                [number.plus(&one.negated()), number.clone(), number.plus(&one)]
+                    .map(|number| number.to_string())
+            };
+            let limits = [&attribute.limits.min, &attribute.limits.max]
+                .map(|limit| limit.as_ref().map(Decimal::to_string));
+            let common = ["5", "50", "500"].map(str::to_owned);
+            common
+                .into_iter()
+                .chain(mentioned.iter().flat_map(beside))
+                .chain(limits.into_iter().flatten())
+                .collect()
+        }
+        ValueType::Date => {
+            let filled = mentioned.iter().flat_map(|text| {
+                ["-01-01", "-12-31"].map(|rest| {
+                    format!("{text}{}", rest.get(text.len().saturating_sub(4)..).unwrap_or_default())
+                })
+            });
+            ["2026-06-15", "2001-02-03", "2098-11-28"].map(str::to_owned).into_iter().chain(filled).collect()
+        }
+        ValueType::Timestamp => {
+            let ends = mentioned.iter().flat_map(|text| [(text, End::Lower), (text, End::Upper)]);
+            let filled = ends.map(|(text, end)| {
+                let rest = match end {
+                    End::Lower => "-01-01T00:00:00Z",
+                    End::Upper => "-12-28T23:59:59Z",
+                };
+                let whole = match text.ends_with('Z') {
+                    true => (*text).to_owned(),
+                    false => {
+                        format!("{text}{}", rest.get(text.len().saturating_sub(4)..).unwrap_or_default())
+                    }
+                };
+                attribute.limits.bound(&whole, end)
+            });
+            let common = ["2026-06-15T10:30:00Z", "2001-02-03T04:05:06Z", "2098-11-28T20:30:40Z"];
+            common.map(|text| attribute.limits.bound(text, End::Lower)).into_iter().chain(filled).collect()
+        }
+        ValueType::Ulid => {
+            ["01KA0B7XK4T3M9W2Q8R5V6Y1ZE", "01KA0B7XK4T3M9W2Q8R5V6Y1ZF"].map(str::to_owned).to_vec()
+        }
+        ValueType::Uuid => ["0193e3a6-0000-7000-8000-000000000001", "a193e3a6-0000-7000-8000-000000000002"]
+            .map(str::to_owned)
+            .to_vec(),
+        ValueType::Ksuid => {
+            ["0ujtsYcgvSTl8PAuAdqWYSMnLOv", "1srOrx2ZWZBpBUvZwXKQmoEYga2"].map(str::to_owned).to_vec()
+        }
+        ValueType::String | ValueType::Id => {
+            let longer = mentioned.iter().flat_map(|text| [(*text).to_owned(), format!("{text}m")]);
+            ["mm", "0", "9z", "Zoe", "zoe"].map(str::to_owned).into_iter().chain(longer).collect()
+        }
+        ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary => Vec::new(),
+    };
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    values
+}
