@@ -297,9 +297,10 @@ fn rule_28_numbers_are_padded() {
     {
         assert_eq!(codes(&request(bounds), "pattern.some"), ["P107"], "{bounds}");
     }
-    for bounds in ["BETWEEN 'V#00000001' AND 'V#00000009'", ">= 'V#{version:08}'", "<= 'V#~'"] {
+    for bounds in ["BETWEEN 'V#00000001' AND 'V#00000009'", ">= 'V#{version:08}'"] {
         assert!(codes(&request(bounds), "pattern.some").is_empty(), "{bounds}");
     }
+    assert_eq!(codes(&request("<= 'V#~'"), "pattern.some"), ["P133"], "it bounds nothing");
 }
 
 #[test]
@@ -1100,4 +1101,31 @@ fn an_item_has_every_attribute_once() {
     assert!(!has(&table.replace("CUSTOMER#{customerId}", "ORDER"), "P222", Error));
     let typed = indexed("\"type\", \"ISK\"", "\"CUSTOMER#{customerId}\", \"{orderId}\"");
     assert!(message_of(&typed, "P222").contains("the type attribute"));
+}
+
+#[test]
+fn unique_values_are_written_with_their_markers() {
+    let users = |write: &str| {
+        parts(&[&format!(
+            "[entity.Person]\nattributes = {{ personId = \"ulid\", email = \"string\", slug = \"string?\" }}\nkey = [\"PERSON#{{personId}}\", \"P\"]\nunique = [\"email\", \"slug\"]\n\
+             [write]\nw = {write}"
+        )])
+    };
+    for (write, is_wrong) in [
+        ("{ batch = [\"put Person\"] }", true),
+        ("{ put = \"Person\" }", true),
+        ("{ create = \"Person\" }", false),
+        ("{ delete = \"Person\" }", false),
+        (
+            "{ transact = [{ update = \"Person\", expression = \"REMOVE slug\", condition = \"attribute_exists(PK)\" }, \"delete marker Person.slug\"] }",
+            false,
+        ),
+        (
+            "{ transact = [{ update = \"Person\", expression = \"SET slug = :s\", condition = \"attribute_exists(PK)\" }, \"delete marker Person.slug\"] }",
+            true,
+        ),
+    ] {
+        let is_found = has(&users(write), "P513", Error) || has(&users(write), "P513", Warning);
+        assert_eq!(is_found, is_wrong, "{write}");
+    }
 }

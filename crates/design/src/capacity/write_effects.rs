@@ -140,7 +140,9 @@ fn touches_all(write: &Write, action: &Action, entity: &Entity) -> bool {
 /// Returns the number of marker items that an action writes to keep values unique.
 pub fn markers_of_action(action: &Action, entity: &Entity) -> usize {
     match action.verb {
-        Verb::Create | Verb::Put | Verb::Delete => entity.unique.len(),
+        Verb::Create | Verb::Delete => entity.unique.len(),
+        // It leaves the markers as they are.
+        Verb::Put => 0,
         // The marker of the old value is deleted, that of the new one is put.
         Verb::Update => {
             let changes = |unique: &&Vec<String>| unique.iter().any(|name| action.set.contains(name));

@@ -75,14 +75,22 @@ impl Checker<'_> {
         let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
         let verb = action.verb.name();
         let other = Action { set: action.set.clone(), ..Action::new(action.verb, &copy.name) };
+        let (copy_verb, proposals) = match (copy.latest, action.verb) {
+            // The copy of the newest version is there from the second version on, and stays while there are others.
+            (true, Verb::Create | Verb::Put) => {
+                ("put", in_transaction(write, Action::new(Verb::Put, &copy.name)))
+            }
+            (true, _) => ("show or change", Vec::new()),
+            (false, _) => (verb, in_transaction(write, other)),
+        };
         self.report(
             finding
                 .with_message(format!(
                     "{} {}s {} without its copy {} in one transaction: they drift apart",
                     write.name, verb, original.name, copy.name
                 ))
-                .with_help(format!("{verb} {} in the same transaction", copy.name))
-                .with_proposals(in_transaction(write, other)),
+                .with_help(format!("{copy_verb} {} in the same transaction", copy.name))
+                .with_proposals(proposals),
         );
     }
 

@@ -197,12 +197,34 @@ impl<'m> Checker<'m> {
     /// A request that is declared as it is sent must have the markers of the unique values that it changes.
     fn markers(&mut self, write: &Write, action: &Action, entity: &Entity) {
         let listed = !write.markers.is_empty() || action.expression.is_some();
+        // A put does not know which value it replaces, and a batch has no conditions for markers.
+        let leaves_markers = match action.verb {
+            Verb::Put => action.condition.is_none(),
+            Verb::Delete => write.batch,
+            Verb::Create | Verb::Update => false,
+        };
+        if !listed && !entity.unique.is_empty() && leaves_markers {
+            let (unique, name) = (list(&entity.unique.concat()), &entity.name);
+            let finding = self.about_write("P513", Severity::Warning, write);
+            let message = format!(
+                "this write leaves the markers of {unique} as they are, also if {name} gets other values"
+            );
+            let help =
+                format!("create, update or delete the {name}: its markers then are in the same transaction");
+            self.report(finding.with_message(message).with_help(help));
+        }
         for unique in entity.unique.iter().filter(|_| listed) {
             let changes = action.verb != Verb::Update || unique.iter().any(|name| action.set.contains(name));
+            let removed = action.expression.iter().flat_map(|expression| &expression.changes);
+            let is_removed = removed
+                .filter(|change| change.removes())
+                .any(|change| unique.contains(&change.path.attribute));
             let wanted: &[bool] = match action.verb {
                 _ if !changes => &[],
                 Verb::Create | Verb::Put => &[true],
                 Verb::Delete => &[false],
+                // A value that is removed has no marker any more.
+                Verb::Update if is_removed => &[false],
                 Verb::Update => &[false, true],
             };
             let has = |creates: bool| {
