@@ -470,3 +470,28 @@ fn what_decides_about_an_entry_is_changed_with_its_keys() {
     );
     assert!(has(&sharded, "P206", Error), "the shard is part of the key");
 }
+
+#[test]
+fn a_part_that_the_types_exclude_never_holds() {
+    let events = |condition: &str| {
+        with_table(&format!(
+            "[entity.Event]\nattributes = {{ eventId = \"ulid\", n = {{ type = \"int\", min = 0, max = 99 }}, u = \"uuid\", note = \"string?\" }}\nkey = [\"EVENT\", \"{{eventId}}\"]\n\
+             [pattern]\nsome = {{ where = \"{condition}\", out = \"Event*\" }}\n"
+        ))
+    };
+    for condition in [
+        "n > 500",
+        "n > 99",
+        "n < 0",
+        "n == 100",
+        "n in (100, 200)",
+        "missing(n)",
+        "not exists(u)",
+        "u == 'ABC'",
+    ] {
+        assert!(has(&events(condition), "P120", Error), "{condition}");
+    }
+    for condition in ["n >= 99", "n <= 0", "n in (1, 200)", "missing(note)", "n != 500", "not n > 500"] {
+        assert!(!has(&events(condition), "P120", Error), "{condition}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test}
 use crate::model::decimal::Decimal;
 use crate::model::limits::{End, Zone};
 use crate::model::pattern::TargetTypes;
-use crate::model::text_form::{is_date, time_form};
+use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity};
 use crate::plan::bounds::{is_start_of_time, time_length};
@@ -23,6 +23,7 @@ impl Checker<'_> {
                 let what = format!("`when` of {}", index_key.index);
                 self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity);
                 self.times(&index_key.when, &entity.subject(), &[entity]);
+                self.never_met(&index_key.when, &entity.subject(), &[entity]);
                 self.values_without_keys(&index_key.when, &entity.subject(), &[entity]);
             }
         }
@@ -32,11 +33,43 @@ impl Checker<'_> {
             let targets: Vec<&Entity> = targets.collect();
             self.condition(&pattern.filter, "`where`", &pattern.subject(), &pattern.span, &types);
             self.times(&pattern.filter, &pattern.subject(), &targets);
+            self.never_met(&pattern.filter, &pattern.subject(), &targets);
             self.values_without_keys(&pattern.filter, &pattern.subject(), &targets);
             if let Some(request) = &pattern.request {
                 self.condition(&request.filter, "`filter`", &pattern.subject(), &request.span, &types);
                 self.times(&request.filter, &pattern.subject(), &targets);
             }
+        }
+    }
+
+    /// Parts that no value meets which the types admit.
+    fn never_met(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+        for part in condition.conjuncts() {
+            let is_absence = matches!(part, Condition::Not(inner) if matches!(inner.as_ref(), Condition::Test(test) if test.comparison == Comparison::Exists));
+            let (Condition::Test(_) | Condition::Not(_)) = part else { continue };
+            let Some(test) = part.tests().first().copied() else { continue };
+            let concerned: Vec<(&Entity, &Attribute)> = entities
+                .iter()
+                .filter_map(|entity| Some((*entity, entity.attribute(&test.attribute)?)))
+                .collect();
+            let is_required = |(entity, attribute): &(&Entity, &Attribute)| {
+                !attribute.optional && entity.aggregates.iter().all(|own| own.name != attribute.name)
+            };
+            let why = match part {
+                _ if concerned.is_empty() => continue,
+                _ if is_absence && concerned.iter().all(is_required) => {
+                    format!("every item has {}", test.attribute)
+                }
+                Condition::Test(test)
+                    if concerned.iter().all(|(_, own)| is_beyond(own, &test.comparison)) =>
+                {
+                    format!("{} has no such value", test.attribute)
+                }
+                _ => continue,
+            };
+            let finding = Finding::new("P120", Severity::Error, subject, &test.places.attribute_at);
+            let help = "leave it out, or widen the type of the attribute";
+            self.report(finding.with_message(format!("{part} can never hold: {why}")).with_help(help));
         }
     }
 
@@ -106,6 +139,38 @@ impl Checker<'_> {
                 constants.find_map(|(constant, side)| wrong_time(attribute, constant.as_str(), side, &about));
             flaw.into_iter().for_each(|finding| self.report(finding));
         }
+    }
+}
+
+/// Returns whether a comparison holds for no value that an attribute admits: a number beyond its limits, or a text that is no such identifier.
+fn is_beyond(attribute: &Attribute, comparison: &Comparison) -> bool {
+    let (least, greatest) = (attribute.limits.min.as_ref(), attribute.limits.max.as_ref());
+    let number = |constant: &Constant| Decimal::parse(constant.as_str());
+    let above =
+        |constant: &Constant| number(constant).is_some_and(|own| greatest.is_some_and(|most| own > *most));
+    let below =
+        |constant: &Constant| number(constant).is_some_and(|own| least.is_some_and(|least| own < *least));
+    let at =
+        |constant: &Constant, limit: Option<&Decimal>| limit.is_some() && number(constant).as_ref() == limit;
+    let is_foreign = |constant: &Constant| {
+        let text = constant.as_str();
+        match attribute.kind {
+            ValueType::Ulid => !is_ulid(text),
+            ValueType::Uuid => !is_uuid(text),
+            ValueType::Ksuid => !is_ksuid(text),
+            _ => false,
+        }
+    };
+    let is_none = |constant: &Constant| above(constant) || below(constant) || is_foreign(constant);
+    match comparison {
+        Comparison::Is(Comparator::Equal, one) => is_none(one),
+        Comparison::Is(Comparator::Greater, one) => above(one) || at(one, greatest),
+        Comparison::Is(Comparator::GreaterOrEqual, one) => above(one),
+        Comparison::Is(Comparator::Less, one) => below(one) || at(one, least),
+        Comparison::Is(Comparator::LessOrEqual, one) => below(one),
+        Comparison::Between(from, to) => above(from) || below(to),
+        Comparison::Among(values) => values.iter().all(is_none),
+        _ => false,
     }
 }
 
