@@ -80,9 +80,9 @@ impl fmt::Display for Afterwards {
 }
 
 impl Step<'_> {
-    /// Returns the tests that are not sent as a filter: those of a GetItem, and those that name attributes of the key that a Query reads by.
+    /// Returns the tests that are not sent as a filter: those of a GetItem or BatchGetItem, and those that name attributes of the key that a Query reads by.
     pub fn unsent_tests(&self, model: &Model, pattern: &Pattern) -> Vec<String> {
-        if self.operation == Operation::Get {
+        if self.operation != Operation::Query {
             return self.filter.clone();
         }
         let names = self.location.key_names(model).iter();

@@ -157,7 +157,8 @@ impl<'m> Planner<'_, 'm> {
             let restricts = stage.pattern.order.is_some()
                 || stage.pattern.range.is_some()
                 || !stage.pattern.filter.is_empty()
-                || stage.pattern.inputs.iter().any(|input| !links.iter().any(|link| link.to == *input));
+                || stage.pattern.inputs.iter().any(|input| !links.iter().any(|link| link.to == *input))
+                || links.iter().any(|link| stage.entities.iter().any(|entity| is_test(entity, &link.to)));
             let finds_one = |entity: &&Entity| {
                 entity.identity().is_some_and(|id| links.iter().any(|link| link.to == id))
                     && entity.versions.is_none()
@@ -373,6 +374,11 @@ fn words_before<'k>(
 
 fn is_identifier(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::Ulid | ValueType::Uuid | ValueType::Ksuid)
+}
+
+/// Returns whether a linked attribute is outside the key of an entity, so that an item which is found can have another value of it.
+fn is_test(entity: &Entity, name: &str) -> bool {
+    entity.attribute(name).is_some() && entity.identity() != Some(name) && !entity.has_key_field(name)
 }
 
 /// Returns whether there is at most one item for each pair of ends.
