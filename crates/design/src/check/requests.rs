@@ -1,5 +1,8 @@
 //! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
+mod narrow;
+mod tried;
+
 use super::Checker;
 use super::bounds::sample;
 use crate::finding::{Finding, Severity};

@@ -364,10 +364,7 @@ fn is_written_alike(edge: &Entity, entity: &Entity) -> bool {
 }
 
 /// The prefixes before some fields of a key.
-fn words_before<'k>(
-    key: &'k [Template],
-    is_wanted: impl Fn(&str) -> bool + Copy,
-) -> impl Iterator<Item = &'k str> {
+fn words_before(key: &[Template], is_wanted: impl Fn(&str) -> bool + Copy) -> impl Iterator<Item = &str> {
     let words = key.iter().flat_map(Template::field_prefixes);
     words.filter(move |(name, _)| is_wanted(name)).map(|(_, word)| word)
 }

@@ -9,7 +9,7 @@ use crate::formatting::{all_of, format_bytes, format_number, format_quantity, li
 use crate::generate::Generator;
 use crate::keys::key_mapping::membership;
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Importance, Model, Pattern, Verb, Write};
+use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
 use crate::plan::follow::Follow;
 use crate::plan::text_range::{of_each_target, upper_value};
@@ -171,27 +171,8 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
                 .to_owned(),
         );
     }
-    if !step.extras.is_empty() {
-        let extras: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
-        lines.push(format!("also    returns {}", list(&extras)));
-    }
-    if !step.strays.is_empty() {
-        let strays: Vec<&str> = step.strays.iter().map(|entity| entity.name.as_str()).collect();
-        lines.push(format!(
-            "also    returns items of {} if a text in their keys contains the delimiter",
-            list(&strays)
-        ));
-    }
-    if step.targets.len() > 1 {
-        let mapping = step.location.mapping(step.targets[0]);
-        let is_here =
-            |name: &&str| mapping.as_ref().is_some_and(|mapping| mapping.has_attribute(model, name));
-        let types: BTreeSet<&str> = step.targets.iter().map(|entity| entity.type_value.as_str()).collect();
-        let is_telling = types.len() == step.targets.len();
-        let by = model.table.type_attribute.as_deref().filter(is_here).filter(|_| is_telling);
-        let by = by.unwrap_or("their keys");
-        lines.push(format!("split   the items by {by}"));
-    }
+    lines.extend(returned_beside(step));
+    lines.extend(split(model, step));
     let pages = if step.pages_of_one() > 1.0 {
         format!(", at most {} pages{}", step.pages(), step.items.max_basis.mark())
     } else {
@@ -206,6 +187,35 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
     lines.extend(step.afterwards.iter().map(|work| format!("then    {work}")));
     lines.push(format!("send    {}", request_json(examples, pattern, step)));
     lines
+}
+
+/// What a request returns beside what is wanted.
+fn returned_beside(step: &Step<'_>) -> Vec<String> {
+    let names = |entities: &[&Entity]| {
+        let names: Vec<&str> = entities.iter().map(|entity| entity.name.as_str()).collect();
+        list(&names)
+    };
+    let mut lines = Vec::new();
+    if !step.extras.is_empty() {
+        lines.push(format!("also    returns {}", names(&step.extras)));
+    }
+    if !step.strays.is_empty() {
+        let strays = names(&step.strays);
+        lines.push(format!(
+            "also    returns items of {strays} if a text in their keys contains the delimiter"
+        ));
+    }
+    lines
+}
+
+/// How the caller tells several entities apart.
+fn split(model: &Model, step: &Step<'_>) -> Option<String> {
+    let mapping = step.location.mapping(step.targets.first().filter(|_| step.targets.len() > 1)?);
+    let is_here = |name: &&str| mapping.as_ref().is_some_and(|mapping| mapping.has_attribute(model, name));
+    let types: BTreeSet<&str> = step.targets.iter().map(|entity| entity.type_value.as_str()).collect();
+    let is_telling = types.len() == step.targets.len();
+    let by = model.table.type_attribute.as_deref().filter(is_here).filter(|_| is_telling);
+    Some(format!("split   the items by {}", by.unwrap_or("their keys")))
 }
 
 /// Why a request is sent several times.

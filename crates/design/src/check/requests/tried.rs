@@ -1,9 +1,9 @@
 //! Tries declared requests on items that are made for the purpose: with the values that the request, its pattern and the types mention, and values
 //! beside them. An item that the pattern means and the request does not return, or the other way round, is a proof against the request, and is
-//! reported as an example. What is not found here is not proved: the rules of `narrow_requests` and `requests` come first.
+//! reported as an example. What is not found here is not proved: the rules of `requests` and `narrow` come first.
 
-use super::Checker;
-use super::narrow_requests::align;
+use super::narrow::align;
+use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::generate::typed_item;

@@ -1,7 +1,7 @@
 //! Finds declared requests that return less than their pattern means: a constant in the place of a shard, a time bucket or any other value of the key, a filter
 //! that drops wanted items, an index that does not hold all of them.
 
-use super::Checker;
+use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::{self, Comparator, Comparison, Condition, Places, Test};
