@@ -11,6 +11,7 @@ use partita_design::item::Value;
 use partita_design::model::Entity;
 use partita_design::template::Template;
 use partita_design::{Model, Source, read, report, toml_writer};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// All models of the project, by file name.
@@ -173,6 +174,33 @@ fn entities_of_a_library_are_told_apart() {
     let names: Vec<&str> = model.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!(names, ["Order1", "Order12", "Entity"]);
     assert!(!model.entities[0].attribute("id").unwrap().optional, "a key has all its parts");
+}
+
+/// An alias may be a template, the name of the key attribute, or its text; what no data decide is asked.
+#[test]
+fn aliases_of_facets_without_data_are_names_or_templates() {
+    for (alias, template, is_asked) in [
+        ("userId", "{userId}", true),
+        ("PK", "{PK}", true),
+        ("", "{PK}", true),
+        ("PROFILE", "PROFILE", true),
+        ("USER#<user id>", "{PK}", true),
+        ("USER#${userId}", "USER#{userId}", false),
+        ("USER#<userId>", "USER#{userId}", false),
+    ] {
+        let facet = json!({ "FacetName": "User", "KeyAttributeAlias": { "PartitionKeyAlias": alias }, "TableData": [] });
+        let keys = json!({ "PartitionKey": { "AttributeName": "PK", "AttributeType": "S" } });
+        let table = json!({ "TableName": "Shop", "KeyAttributes": keys, "TableFacets": [facet] });
+        let text = json!({ "DataModel": [table] }).to_string();
+        let mut draft = workbench::import(&text).unwrap().remove(0);
+        let key = support::as_read(&draft).entities[0].key[0].to_string();
+        let asked = draft.questions.iter().any(|question| question.id == "entity.User.key.0");
+        assert_eq!((key.as_str(), asked), (template, is_asked), "{alias}");
+        if template == "{PK}" {
+            draft.answer(&[("entity.User.key.0".to_owned(), "USER#{userId}".to_owned())].into()).unwrap();
+            assert_eq!(support::as_read(&draft).entities[0].key[0].to_string(), "USER#{userId}");
+        }
+    }
 }
 
 #[test]

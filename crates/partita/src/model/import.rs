@@ -90,24 +90,24 @@ fn chosen<'d>(arguments: &Import, drafts: &'d [Draft]) -> Result<&'d Draft, Stri
 
 /// Writes each draft to a file of its table's name; files that exist are not replaced.
 fn write_all(folder: &Path, drafts: &[Draft]) -> Result<(), String> {
-    let mut names: Vec<&str> = drafts.iter().map(|draft| draft.model.table.name.as_str()).collect();
+    let mut names: Vec<String> = drafts.iter().map(file_name).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("the file has several tables called {}", pair[0]));
+        return Err(format!("several tables of the file would be written to {}", pair[0]));
     }
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     for draft in drafts {
-        let name = draft
-            .model
-            .table
-            .name
-            .replace(|character: char| !character.is_alphanumeric() && !"._-".contains(character), "_");
-        let path = folder.join(format!("{name}.toml"));
+        let path = folder.join(file_name(draft));
         let written = std::fs::File::create_new(&path)
             .and_then(|mut out| std::io::Write::write_all(&mut out, draft.text().as_bytes()));
         written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         println!("{}", path.display());
     }
     Ok(())
+}
+
+fn file_name(draft: &Draft) -> String {
+    let is_other = |character: char| !character.is_alphanumeric() && !"._-".contains(character);
+    format!("{}.toml", draft.model.table.name.replace(is_other, "_"))
 }
