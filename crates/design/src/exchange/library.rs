@@ -5,7 +5,6 @@ mod shared_table;
 
 use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::upper_first;
-use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::relational::naming::{field_name, free_name};
@@ -187,7 +186,7 @@ pub(super) fn require_key_fields(entity: &mut Entity) {
 }
 
 /// Numbers that keys write without decimals are whole.
-fn make_padded_whole(entity: &mut Entity) {
+pub(super) fn make_padded_whole(entity: &mut Entity) {
     let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
     let parts = entity.key.iter().chain(indexes).flat_map(|template| &template.parts);
     let padded: Vec<String> = parts
@@ -203,14 +202,8 @@ fn make_padded_whole(entity: &mut Entity) {
 
 /// The key in an index; items that lack one of its attributes are not in it.
 pub(super) fn index_key(entity: &Entity, index: &str, key: Vec<Template>) -> IndexKey {
-    let mut index_key = IndexKey::new(index, key, 0..0);
-    let fields = index_key.key.iter().flat_map(Template::fields);
-    let mut optional: Vec<&str> =
-        fields.filter(|name| entity.attribute(name).is_some_and(|attribute| attribute.optional)).collect();
-    optional.dedup();
-    let tests: Vec<String> = optional.iter().map(|name| format!("exists({name})")).collect();
-    index_key.when = Condition::parse(&tests.join(" and ")).unwrap_or_default();
-    index_key
+    let when = entity.presence_of(&key);
+    IndexKey { when, ..IndexKey::new(index, key, 0..0) }
 }
 
 /// Key templates, whose fields are attributes of the entity. One that is not known is the key attribute itself.

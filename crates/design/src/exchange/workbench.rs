@@ -3,7 +3,7 @@
 //! The sample data of a table show how its keys are built. A facet is an entity: its name, and its aliases if they are templates
 //! (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns, conditions, expectations) is lost on export.
 
-use super::item_json;
+use super::{Exported, item_json};
 use crate::draft::{Asked, Confidence, Draft};
 use crate::inference::{Inference, KnownSchema};
 use crate::item::Item;
@@ -231,8 +231,8 @@ fn kind_of(tag: &str) -> ValueType {
     }
 }
 
-/// Exports a model.
-pub fn export(model: &Model) -> Value {
+/// Exports a model, with the indexes that the format has nothing for.
+pub fn export(model: &Model) -> Exported {
     let key = |names: &[String]| {
         let mut keys = Map::new();
         for (part, name) in ["PartitionKey", "SortKey"].iter().zip(names) {
@@ -250,8 +250,15 @@ pub fn export(model: &Model) -> Value {
             attributes.entry(name.clone()).or_insert(json!("S"));
         }
     }
-    // The format has no composite keys.
-    let indexes = model.indexes.iter().filter(|index| !index.local && !index.is_composite()).map(|index| {
+    // The format has no local indexes and no composite keys.
+    let (kept, left): (Vec<&Index>, Vec<&Index>) =
+        model.indexes.iter().partition(|index| !index.local && !index.is_composite());
+    let remark = |index: &&Index| {
+        let why = if index.local { "it is local" } else { "its keys are of several attributes" };
+        format!("The index {} is left out: {why}.", index.name)
+    };
+    let remarks = left.iter().map(remark).collect();
+    let indexes = kept.into_iter().map(|index| {
         let projection = match &index.project {
             Projection::All => json!({ "ProjectionType": "ALL" }),
             Projection::KeysOnly => json!({ "ProjectionType": "KEYS_ONLY" }),
@@ -263,7 +270,7 @@ pub fn export(model: &Model) -> Value {
         .iter()
         .map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
         .collect();
-    json!({
+    let document = json!({
         "ModelName": model.table.name,
         "ModelMetadata": { "Author": "", "Description": "", "AWSService": "Amazon DynamoDB", "Version": "3.0" },
         "DataModel": [{
@@ -276,7 +283,8 @@ pub fn export(model: &Model) -> Value {
             "DataAccess": { "MySql": {} },
             "BillingMode": "PAY_PER_REQUEST",
         }],
-    })
+    });
+    Exported { document, remarks }
 }
 
 fn facet(entity: &Entity, model: &Model) -> Value {

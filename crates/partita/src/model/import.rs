@@ -8,7 +8,6 @@ use partita_design::draft::Draft;
 use partita_design::exchange::infrastructure::{self, DeclaredTable};
 use partita_design::exchange::{library, onetable, workbench};
 use partita_design::inference::Inference;
-use partita_design::model::Model;
 use partita_design::relational;
 use std::path::Path;
 
@@ -32,7 +31,7 @@ fn drafts(arguments: &Import, text: &str) -> Result<Vec<Draft>, String> {
     let table = arguments.table.as_deref().unwrap_or("Table");
     Ok(match arguments.from {
         Origin::Workbench => workbench::import(text)?,
-        Origin::Onetable => vec![plain(onetable::import(text, table)?, "OneTable")],
+        Origin::Onetable => vec![onetable::import(text, table)?],
         Origin::Sql => {
             let queries = arguments.queries.as_deref().map(file::text).transpose()?;
             let observed = relational::Observations { queries: queries.as_deref(), seconds: arguments.over };
@@ -64,12 +63,6 @@ fn declared(arguments: &Import, tables: Vec<DeclaredTable>) -> Result<Vec<Draft>
     let mut inference = Inference::new(table.schema.clone());
     items::each_in_file(path, usize::MAX, |item| inference.add(item, None))?;
     Ok(vec![inference.finish()?])
-}
-
-/// A model that needs patterns and writes to be complete.
-fn plain(model: Model, tool: &str) -> Draft {
-    let about = format!("Imported from {tool}. Add the patterns and writes, then: partita model check");
-    Draft { model, about, ..Draft::default() }
 }
 
 /// The draft to print: the only one, or that of the named table.
