@@ -356,10 +356,49 @@ fn a_sparse_index_whose_items_nothing_tells_apart_has_the_keys_that_items_have()
     assert_eq!(check(&as_read(&draft)).count(Severity::Error), 0, "{text}");
     for part in [
         "? entity.Stock.index.GSI1.when: 6 of 12 items are in GSI1: which are they?",
-        "! Nothing tells which items are in GSI1, so that the application gives its keys: GSI1PK like w#{wId} and GSI1SK like p#{pId}.",
+        "! The application itself gives the keys of GSI1, because nothing tells which items are in it: GSI1PK like w#{wId} and GSI1SK like p#{pId}.",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+/// A part of the key of a sparse index that no attribute has is a shard, or the model cannot say it.
+#[test]
+fn parts_that_only_the_key_of_a_sparse_index_has() {
+    let draft = |part: fn(usize) -> String| {
+        let item = |number: usize| {
+            let (id, state) = (format!("o{number}"), ["PENDING", "DONE"][number % 2]);
+            let key = format!("ORDER#{id}");
+            let mut item = item(&[
+                ("PK", &key),
+                ("SK", "ORDER"),
+                ("orderId", &id),
+                ("status", state),
+                ("type", "Order"),
+            ]);
+            if state == "PENDING" {
+                item.insert("GSI1PK".to_owned(), Value::String(part(number)));
+                item.insert("GSI1SK".to_owned(), Value::String(id));
+            }
+            item
+        };
+        let items: Vec<Item> = (0..120).map(item).collect();
+        let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        draft
+    };
+    let sharded = draft(|number| format!("PENDING#{}", number % 10 / 2)).text();
+    let expected =
+        "index.GSI1 = { key = [\"PENDING#{shard}\", \"{orderId}\"], when = \"status == 'PENDING'\"";
+    assert!(sharded.contains(expected), "{sharded}");
+    let open = draft(|number| format!("TEAM#x{}", number % 10));
+    let text = open.text();
+    assert!(
+        text.contains("Assumed: exists(GSI1PK) and exists(GSI1SK)") && !text.contains("teamId ="),
+        "{text}"
+    );
+    assert!(text.contains("because no template fits all items: GSI1PK like TEAM#{teamId}"), "{text}");
+    assert!(!open.questions.iter().any(|question| question.id.ends_with("teamId")), "{text}");
 }
 
 #[test]

@@ -66,7 +66,8 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
             entity.indexes.push(found.key);
         }
     }
-    let remarks: Vec<String> = open.into_iter().map(|(index, form)| open_remark(index, &form)).collect();
+    let why = "nothing tells which items are in it";
+    let remarks: Vec<String> = open.into_iter().map(|(index, form)| open_remark(index, &form, why)).collect();
     forget_generated(&mut entity, model);
     let limited = limit_numbers(&mut entity);
     free_texts(&mut entity);
@@ -195,14 +196,11 @@ fn index_templates(
     index.keys.iter().enumerate().map(template).collect()
 }
 
-/// Says what the keys of an index look like where a template would claim that all items have them.
-fn open_remark(index: &Index, form: &[Template]) -> String {
+/// Says what the keys of an index look like where the model cannot say it.
+pub(super) fn open_remark(index: &Index, form: &[Template], why: &str) -> String {
     let keys = index.keys.iter().zip(form).map(|(name, template)| format!("{name} like {template}"));
-    format!(
-        "Nothing tells which items are in {}, so that the application gives its keys: {}.",
-        index.name,
-        list(&keys.collect::<Vec<_>>())
-    )
+    let keys = list(&keys.collect::<Vec<_>>());
+    format!("The application itself gives the keys of {}, because {why}: {keys}.", index.name)
 }
 
 /// Removes attributes that are keys made of other attributes.

@@ -374,13 +374,15 @@ fn padding(token: &Texts<'_>) -> Format {
 }
 
 /// Small numbers in a partition key that no attribute has are shards; returns how many there are at least. As the first value of a key they
-/// recur, or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`) or says what it
-/// is (`SHARD#7`).
+/// recur, or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`), says what it
+/// is (`SHARD#7`) or is a value of another attribute (`PENDING#7`).
 fn shards(key: KeyAttribute<'_>, follows_value: bool, word: &str, token: &Texts<'_>) -> Option<u64> {
+    let is_value = |(_, item): &(&str, &Item)| item.values().any(|value| value.as_text() == Some(word));
+    let is_state = !word.is_empty() && token.iter().all(is_value);
     let word = word.to_lowercase();
     let named = ["shard", "bucket", "partition", "slot"].contains(&word.as_str());
     let is_plural = word.len() > 3 && word.ends_with('s');
-    let follows_singular = !follows_value && !word.is_empty() && !is_plural;
+    let follows_singular = !follows_value && !word.is_empty() && !is_plural && !is_state;
     if !key.is_partition || (!named && follows_singular) {
         return None;
     }
