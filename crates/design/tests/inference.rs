@@ -402,6 +402,25 @@ fn parts_that_only_the_key_of_a_sparse_index_has() {
 }
 
 #[test]
+fn nulls_are_absent_and_odd_values_do_not_decide_the_type() {
+    let item = |number: usize| {
+        let (id, key) = (format!("{number}"), format!("U#{number}"));
+        let mut item = item(&[("PK", &key), ("SK", "A"), ("userId", &id), ("total", &format!("N:{number}"))]);
+        let age = if number % 2 == 0 { Value::Null } else { Value::Number(id) };
+        item.insert("age".to_owned(), age);
+        item
+    };
+    let mut items: Vec<Item> = (0..20).map(item).collect();
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    assert!(draft.text().contains("age = \"int?\", total = \"int\""), "{}", draft.text());
+    items[7].insert("total".to_owned(), Value::String("n/a".to_owned()));
+    let text = infer(&items, &known("Shop", &["PK", "SK"])).unwrap().text();
+    assert!(text.contains("total = \"int\""), "{text}");
+    assert!(text.contains("! total is a number in 19 and a string in 1 items: which is right?"), "{text}");
+}
+
+#[test]
 fn counts_are_scaled_to_the_table() {
     let items: Vec<Item> =
         (0..10).map(|number| item(&[("PK", &format!("USER#{number}a")), ("SK", "PROFILE")])).collect();

@@ -286,6 +286,12 @@ fn describe(
             draft.note(format!("{subject}.attributes"), Confidence::Likely, note);
         }
     }
+    for (name, summary) in group.attributes.iter().filter(|(name, _)| entity.attribute(name).is_some()) {
+        if let Some(mixture) = summary.mixture() {
+            let remark = format!("{name} is {} items: which is right?", list(&mixture));
+            draft.remark(format!("{subject}.attributes"), remark);
+        }
+    }
     let keys = entity.key.iter().enumerate().map(|(position, template)| (None, position, template));
     let indexes = entity.indexes.iter().flat_map(|index_key| {
         let name = &index_key.index;
