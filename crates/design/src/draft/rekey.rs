@@ -40,7 +40,7 @@ pub(super) fn template(
         }
         let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
         if !entity.key.iter().chain(indexes).any(|template| template.has_field(&natural)) {
-            forget(entity, &natural);
+            forget(entity, index, &natural);
             if index.is_none() {
                 entity.identity = entity.key_fields().map(str::to_owned).collect();
             }
@@ -49,11 +49,13 @@ pub(super) fn template(
     Ok(())
 }
 
-/// Removes an attribute that keys are no longer made of, also from the conditions of indexes.
-fn forget(entity: &mut Entity, name: &str) {
+/// Removes an attribute that keys are no longer made of, also from the conditions of indexes. An index whose key it was has the items that have the
+/// attributes of its new key.
+fn forget(entity: &mut Entity, index: Option<&str>, name: &str) {
     entity.attributes.retain(|own| own.name != name);
     for position in 0..entity.indexes.len() {
-        if entity.indexes[position].when.mentions(name) {
+        let own = &entity.indexes[position];
+        if own.when.mentions(name) || (index == Some(&own.index) && own.when.is_empty()) {
             entity.indexes[position].when = entity.presence_of(&entity.indexes[position].key);
         }
     }
