@@ -331,6 +331,9 @@ fn what_a_template_computes_is_refused_and_comments_are_not_values() {
         let message = read(&TERRAFORM.replace(written, computed)).unwrap_err();
         assert!(message.contains("is not written out"), "{message}");
     }
+    // The state of a table without expiry.
+    let off = TERRAFORM.replace("\"expires\"", "\"\"").replace("enabled = true", "enabled = false");
+    assert!(!read(&off).unwrap().contains("ttl"));
     let read = |text: &str| infrastructure::cloudformation(text).map(|tables| tables[0].draft().text());
     assert!(read(TEMPLATE).unwrap().contains("name = \"shop\""));
     assert!(!read(&TEMPLATE.replace("Enabled: true", "Enabled: false")).unwrap().contains("ttl"));

@@ -61,7 +61,7 @@ fn declared(arguments: &Import, tables: Vec<DeclaredTable>) -> Result<Vec<Draft>
         return Err("the items are those of one table: name it with --table".to_owned());
     };
     let mut inference = Inference::new(table.schema.clone());
-    items::each_in_file(path, usize::MAX, |item| inference.add(item, None))?;
+    items::each_in_file(path, &table.schema.table, usize::MAX, |item| inference.add(item, None))?;
     Ok(vec![inference.finish()?])
 }
 
