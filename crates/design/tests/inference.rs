@@ -343,7 +343,7 @@ fn a_sparse_index_whose_items_nothing_tells_apart_has_the_keys_that_items_have()
     let item = |number: usize| {
         let (product, place) = (format!("p#{number}"), format!("w#{}", number % 3));
         let mut item = item(&[("PK", &product), ("SK", &place), ("type", "Stock"), ("quantity", "N:50")]);
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             item.insert("GSI1PK".to_owned(), Value::String(place));
             item.insert("GSI1SK".to_owned(), Value::String(product));
         }
@@ -406,7 +406,7 @@ fn nulls_are_absent_and_odd_values_do_not_decide_the_type() {
     let item = |number: usize| {
         let (id, key) = (format!("{number}"), format!("U#{number}"));
         let mut item = item(&[("PK", &key), ("SK", "A"), ("userId", &id), ("total", &format!("N:{number}"))]);
-        let age = if number % 2 == 0 { Value::Null } else { Value::Number(id) };
+        let age = if number.is_multiple_of(2) { Value::Null } else { Value::Number(id) };
         item.insert("age".to_owned(), age);
         item
     };

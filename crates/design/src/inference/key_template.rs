@@ -394,7 +394,7 @@ fn shards(key: KeyAttribute<'_>, follows_value: bool, word: &str, token: &Texts<
     let numbers = numbers?;
     let count = numbers.last()? + 1;
     let is_dense = numbers.len() as u64 * 3 >= count;
-    let recurs = follows_value || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
+    let recurs = follows_value || is_state || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
     (named || (is_dense && recurs)).then_some(count)
 }
 

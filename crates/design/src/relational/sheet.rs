@@ -31,7 +31,7 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
     }
     let nouns: BTreeSet<String> = rows
         .iter()
-        .filter_map(|row| sentence::noun(row))
+        .filter_map(sentence::noun)
         .chain(rows.iter().flat_map(|row| row.entities.clone()))
         .collect();
     let mut schema = Schema::default();
