@@ -1,5 +1,6 @@
 //! Reads a schema: CREATE TABLE, CREATE TYPE … AS ENUM, CREATE [UNIQUE] INDEX, and the ALTER TABLE … ADD that dumps consist of.
 
+use super::column_types::{builtin, choice};
 use super::schema::{Column, ForeignKey, Schema, Table};
 use super::statement::{Cursor, literals, split_commas};
 use super::tokens::{Dialect, Kind, Token, statements};
@@ -479,34 +480,6 @@ fn check(table: &mut Table, tokens: &[Token]) {
     if let (Some(kind), Some(column)) = (choice(&literals(tokens)), table.column_mut(&name)) {
         column.kind = kind;
     }
-}
-
-/// Words as a type of choices, if a model can write them so.
-fn choice(words: &[String]) -> Option<ValueType> {
-    let fine = |word: &String| !word.is_empty() && word.trim() == word && !word.contains(['|', '?', '#']);
-    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec()))
-}
-
-/// The attribute type of a built-in type.
-fn builtin(word: &str) -> Option<ValueType> {
-    Some(match word {
-        "int" | "integer" | "int2" | "int4" | "int8" | "smallint" | "bigint" | "mediumint" | "tinyint"
-        | "serial" | "bigserial" | "smallserial" | "serial4" | "serial8" | "year" | "oid" => ValueType::Int,
-        "bool" | "boolean" => ValueType::Bool,
-        "numeric" | "decimal" | "dec" | "real" | "double" | "float" | "float4" | "float8" | "money"
-        | "number" => ValueType::Decimal,
-        "text" | "varchar" | "char" | "character" | "bpchar" | "citext" | "name" | "nchar" | "nvarchar"
-        | "varchar2" | "tinytext" | "mediumtext" | "longtext" | "clob" | "string" | "time" | "timetz"
-        | "interval" | "inet" | "cidr" | "macaddr" | "xml" | "bit" | "varbit" | "set" => ValueType::String,
-        "uuid" | "uniqueidentifier" => ValueType::Uuid,
-        "date" => ValueType::Date,
-        "timestamp" | "timestamptz" | "datetime" | "datetime2" => ValueType::Timestamp,
-        "bytea" | "blob" | "tinyblob" | "mediumblob" | "longblob" | "binary" | "varbinary" => {
-            ValueType::Binary
-        }
-        "json" | "jsonb" | "hstore" => ValueType::Map,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
