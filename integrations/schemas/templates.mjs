@@ -5,7 +5,7 @@ const LETTERS = "BCDFGHJKLMNPRSTVWXYZ";
 // Values that no text of a key has by chance. Each round has others, of other lengths.
 function sample({ type, choices }, number, round) {
   if (choices) return choices[round % choices.length];
-  if (type === "number") return [7_340_211, 36, 518][round] + number;
+  if (type === "number") return [1_734_021_190_653 + number, 1 + (number % 9), 518 + number][round];
   if (type === "boolean") return round === 1;
   const letters = [...String(number)].map((digit) => LETTERS[Number(digit) + round]).join("");
   return [`Qv${letters}7k`, `xW3${letters}`, `jZz${letters}Y2q9`][round];
@@ -32,16 +32,20 @@ function written({ format }, value) {
   return String(value).padStart(Number(format.slice(1)) || 0, "0");
 }
 
-// Numbers with fewer digits show how wide a field is.
-function padded(parts, text, values) {
+// Numbers with fewer digits show how wide a field is. In a field as wide as the longest number, the zeros before that are no text.
+function padded(parts, text, values, longest) {
   let at = 0;
-  for (const part of parts) {
-    if (typeof part === "string") at += part.length;
-    else {
-      const digits = typeof values[part.name] === "number" && text.slice(at).match(/^0*/)[0].length;
-      if (digits) part.format = `:0${digits + String(values[part.name]).length}`;
-      at += written(part, values[part.name]).length;
+  for (const [place, part] of parts.entries()) {
+    if (typeof part === "string") {
+      at += part.length;
+      continue;
     }
+    const zeros = typeof values[part.name] === "number" ? text.slice(at).match(/^0*/)[0].length : 0;
+    const digits = zeros && zeros + String(values[part.name]).length;
+    const before = digits === String(longest[part.name]).length ? parts[place - 1].match(/0*$/)[0].length : 0;
+    if (digits) part.format = `:0${before + digits}`;
+    parts[place - 1] = parts[place - 1].slice(0, parts[place - 1].length - before);
+    at += written(part, values[part.name]).length - before;
   }
 }
 
@@ -63,7 +67,7 @@ export function templates(compute, attributes, names = {}) {
     const texts = keys.map((own) => (own[key] === undefined ? undefined : String(own[key])));
     if (texts.includes(undefined)) return undefined;
     const parts = located(texts[0], Object.entries(rounds[0]));
-    padded(parts, texts[1], rounds[1]);
+    padded(parts, texts[1], rounds[1], rounds[0]);
     return texts.every((text, round) => filled(parts, rounds[round]) === text) ? printed(parts, names) : undefined;
   };
   return Object.fromEntries(Object.keys(keys[0]).map((key) => [key, template(key)]));

@@ -12,8 +12,8 @@ const types = { string: "string", number: "decimal", boolean: "bool", list: "lis
 const savedAs = ([name, own]) => own.props?.savedAs ?? name;
 
 function attribute({ type, props = {} }) {
-  const choices = props.enum?.length > 1 ? props.enum.join("|") : undefined;
-  return { type: choices ?? types[type] ?? "string", optional: props.required === "never" };
+  const optional = props.required === "never";
+  return type === "string" && props.enum ? { choices: props.enum, optional } : { type: types[type] ?? null, optional };
 }
 
 // The key templates; `null` where the function that computes the key does more than to write values into text.

@@ -13,3 +13,12 @@ pub mod request_log;
 pub mod table_definition;
 pub mod workbench;
 pub mod write_requests;
+
+/// A model in the format of another program.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The document.
+    pub document: serde_json::Value,
+    /// What the model has and the format has not.
+    pub remarks: Vec<String>,
+}

@@ -415,6 +415,13 @@ impl Entity {
         self.indexes.iter().find(|index_key| index_key.index == index)
     }
 
+    /// Returns the condition that an item has every attribute of a key: those that are optional exist.
+    pub fn presence_of(&self, key: &[Template]) -> Condition {
+        let optional = |name: &&str| self.attributes.iter().any(|own| own.optional && own.name == **name);
+        let names = key.iter().flat_map(Template::fields).filter(optional);
+        names.fold(Condition::default(), |all, name| all.and(&Condition::exists(name)))
+    }
+
     /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
     pub fn identity(&self) -> Option<&str> {
         if let [one] = self.identity.as_slice() {

@@ -8,6 +8,7 @@
 //!
 //! Three dialects are read: PostgreSQL, MySQL and SQLite. A statement that is not understood is never guessed at: it becomes a question.
 
+mod column_types;
 mod ddl;
 mod draft;
 mod entities;

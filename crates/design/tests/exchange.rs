@@ -10,7 +10,8 @@ use partita_design::inference::{KnownSchema, infer};
 use partita_design::item::Value;
 use partita_design::model::Entity;
 use partita_design::template::Template;
-use partita_design::{Model, Source, read, report, toml_writer};
+use partita_design::{Model, Severity, Source, check, read, report, toml_writer};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// All models of the project, by file name.
@@ -175,10 +176,37 @@ fn entities_of_a_library_are_told_apart() {
     assert!(!model.entities[0].attribute("id").unwrap().optional, "a key has all its parts");
 }
 
+/// An alias may be a template, the name of the key attribute, or its text; what no data decide is asked.
+#[test]
+fn aliases_of_facets_without_data_are_names_or_templates() {
+    for (alias, template, is_asked) in [
+        ("userId", "{userId}", true),
+        ("PK", "{PK}", true),
+        ("", "{PK}", true),
+        ("PROFILE", "PROFILE", true),
+        ("USER#<user id>", "{PK}", true),
+        ("USER#${userId}", "USER#{userId}", false),
+        ("USER#<userId>", "USER#{userId}", false),
+    ] {
+        let facet = json!({ "FacetName": "User", "KeyAttributeAlias": { "PartitionKeyAlias": alias }, "TableData": [] });
+        let keys = json!({ "PartitionKey": { "AttributeName": "PK", "AttributeType": "S" } });
+        let table = json!({ "TableName": "Shop", "KeyAttributes": keys, "TableFacets": [facet] });
+        let text = json!({ "DataModel": [table] }).to_string();
+        let mut draft = workbench::import(&text).unwrap().remove(0);
+        let key = support::as_read(&draft).entities[0].key[0].to_string();
+        let asked = draft.questions.iter().any(|question| question.id == "entity.User.key.0");
+        assert_eq!((key.as_str(), asked), (template, is_asked), "{alias}");
+        if template == "{PK}" {
+            draft.answer(&[("entity.User.key.0".to_owned(), "USER#{userId}".to_owned())].into()).unwrap();
+            assert_eq!(support::as_read(&draft).entities[0].key[0].to_string(), "USER#{userId}");
+        }
+    }
+}
+
 #[test]
 fn workbench_models_round_trip() {
     for (name, model) in all() {
-        let text = workbench::export(&model).to_string();
+        let text = workbench::export(&model).document.to_string();
         let again = workbench::import(&text).unwrap().remove(0).model;
         assert_eq!(again.table.name, model.table.name);
         for entity in &model.entities {
@@ -193,29 +221,73 @@ fn workbench_models_round_trip() {
 #[test]
 fn onetable_schemas_round_trip() {
     for (name, model) in all() {
-        let text = onetable::export(&model).to_string();
-        let again = onetable::import(&text, &model.table.name).unwrap();
+        let exported = onetable::export(&model);
+        let draft = onetable::import(&exported.document.to_string(), &model.table.name).unwrap();
+        let again = support::as_read(&draft);
         for entity in &model.entities {
             let other = again.entity(&entity.name).unwrap();
-            let plain = !keys(entity).iter().any(|key| key.contains(":month") || key.contains(":escaped"));
-            assert!(!plain || keys(entity) == keys(other), "{name} {:?} {:?}", keys(entity), keys(other));
-            // OneTable has no uniqueness of several attributes together.
-            let single: Vec<_> = entity.unique.iter().filter(|unique| unique.len() == 1).cloned().collect();
-            assert_eq!(single, other.unique);
+            // What OneTable cannot write is left to the application, which is said.
+            for ((own, found), key) in entity.key.iter().zip(&other.key).zip(&model.table.keys) {
+                let start = format!("{}.{key} has no value", entity.name);
+                let is_left = exported.remarks.iter().any(|remark| remark.starts_with(&start));
+                let expected = if is_left { Template::field(key) } else { own.clone() };
+                assert_eq!(*found, expected, "{name}");
+            }
+            // OneTable has markers of its own, and none for several attributes together.
+            for attribute in entity.unique.iter().filter(|unique| unique.len() == 1).flatten() {
+                let id = format!("entity.{}.unique.{attribute}", entity.name);
+                assert!(draft.questions.iter().any(|question| question.id == id), "{id}");
+            }
             // What OneTable generates is never absent, and keys need their parts.
+            let is_key = |name: &String| model.indexes.iter().any(|index| index.keys.contains(name));
             let optional = |entity: &Entity| -> BTreeSet<String> {
                 let own = entity.attributes.iter().filter(|own| own.optional && !own.kind.has_fixed_width());
-                own.map(|own| own.name.clone()).collect()
+                own.map(|own| own.name.clone()).filter(|name| !is_key(name)).collect()
             };
             assert_eq!(optional(entity), optional(other), "{name}");
         }
     }
-    let schema = r#"{ "indexes": { "primary": { "hash": "pk", "sort": "sk" } },
-        "models": { "User": { "pk": { "type": "String", "value": "user#${id}" }, "sk": { "value": "v#${version:8:0}" },
-                              "id": { "type": "String", "generate": "ulid" }, "version": { "type": "Number" } } } }"#;
-    let model = onetable::import(schema, "T").unwrap();
-    assert_eq!(keys(&model.entities[0]), ["user#{id}", "v#{version:08}"]);
     assert!(onetable::import("{}", "T").unwrap_err().contains("OneTable"));
+}
+
+#[test]
+fn what_onetable_cannot_write_is_said() {
+    let exported = onetable::export(&named("sensor-readings.toml"));
+    assert!(exported.document["models"]["Reading"]["PK"]["value"].is_null(), "{:#}", exported.document);
+    assert!(exported.remarks[0].contains("{time:month}"), "{:?}", exported.remarks);
+    let exported = onetable::export(&named("write-sharding.toml"));
+    assert!(exported.remarks.iter().any(|remark| remark.contains("{shard}")), "{:?}", exported.remarks);
+    let exported = workbench::export(&named("document-versions.toml"));
+    assert!(exported.remarks.iter().any(|remark| remark.contains("ByDate")), "{:?}", exported.remarks);
+}
+
+/// Fields stored under other names, expiry, times, unique values, and keys that no template makes.
+#[test]
+fn onetable_stores_what_its_schema_says() {
+    let schema = r#"{ "indexes": { "primary": { "hash": "pk", "sort": "sk" }, "gs1": { "hash": "gs1pk", "sort": "gs1sk" } },
+        "models": { "User": { "pk": { "type": "String", "value": "user#${id}" }, "sk": { "value": "v#${version:8:0}" },
+            "id": { "type": "String", "generate": "ulid", "map": "i" }, "version": { "type": "Number" },
+            "email": { "type": "String", "required": true, "unique": true }, "expires": { "type": "Date", "ttl": true },
+            "address": { "type": "Object" }, "born": { "type": "Date" },
+            "gs1pk": { "value": "zip#${address.zip}" }, "gs1sk": { "value": "user#${email}" } } },
+        "params": { "timestamps": true, "isoDates": true } }"#;
+    let mut draft = onetable::import(schema, "Shop").unwrap();
+    let model = support::as_read(&draft);
+    assert_eq!(check(&model).count(Severity::Error), 0, "{}", draft.text());
+    let user = model.entity("User").unwrap();
+    assert_eq!(keys(user), ["user#{i}", "v#{version:08}"]);
+    assert_eq!(model.table.ttl.as_deref(), Some("expires"));
+    let kinds =
+        ["version", "expires", "born", "created"].map(|name| user.attribute(name).unwrap().kind.print());
+    assert_eq!(kinds, ["int", "int", "timestamp", "timestamp"]);
+    assert!(user.unique.is_empty() && model.entities.iter().any(|entity| entity.type_value == "_Unique"));
+    assert_eq!(user.index_key("gs1").unwrap().key[0].to_string(), "{gs1pk}");
+    let answers = [("entity.User.index.gs1.0", "zip#{zip}"), ("entity.User.unique.email", "yes")];
+    draft.answer(&answers.map(|(id, text)| (id.to_owned(), text.to_owned())).into()).unwrap();
+    let model = support::as_read(&draft);
+    let user = model.entity("User").unwrap();
+    assert_eq!(user.index_key("gs1").unwrap().key[0].to_string(), "zip#{zip}");
+    assert!(user.attribute("gs1pk").is_none() && user.unique == [["email"]], "{}", draft.text());
 }
 
 #[test]

@@ -4,13 +4,13 @@
 
 mod support;
 
-use partita_design::Model;
 use partita_design::draft::Draft;
 use partita_design::exchange::{item_json, workbench};
 use partita_design::inference::{Inference, KnownSchema, infer};
 use partita_design::item::{Item, Value};
 use partita_design::model::{Entity, Index, Projection};
 use partita_design::template::Template;
+use partita_design::{Model, Severity, check};
 use proptest::prelude::*;
 use serde_json::json;
 use support::{as_read, items_of, violations};
@@ -274,6 +274,152 @@ fn attributes_with_the_same_values_are_both_named() {
     assert_fits(&other, &items);
 }
 
+/// Values in lower case, words without a separator before them, and words between separators of several kinds.
+#[test]
+fn keys_are_made_of_what_the_attributes_show() {
+    let template = |key: fn(&str) -> String, value: fn(usize) -> String| {
+        let item = |number: usize| {
+            let (category, product) = (format!("c{}", number % 4), value(number));
+            let sort = format!("C#{category}P#{product}");
+            let pairs = [("PK", key(&product)), ("SK", sort), ("product", product), ("category", category)];
+            let pairs = pairs.each_ref().map(|(name, text)| (*name, text.as_str()));
+            item(&[pairs[0], pairs[1], pairs[2], pairs[3], ("type", "Product"), ("__v", "1")])
+        };
+        let items: Vec<Item> = (0..12).map(item).collect();
+        let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        (keys(&draft.model.entities[0]), draft.text())
+    };
+    for (key, expected) in [
+        ((|id| format!("app#product:{id}")) as fn(&str) -> String, "app#product:{product}"),
+        (|id| format!("$app#product_{id}"), "$app#product_{product}"),
+        (|id| format!("$product_1#id_{id}"), "$product_1#id_{product}"),
+    ] {
+        let (found, text) = template(key, |number| format!("p{number}"));
+        assert_eq!(found, [expected, "C#{category}P#{product}"], "{text}");
+    }
+    let (found, text) = template(|id| format!("P#{}", id.to_lowercase()), |number| format!("Ann{number}"));
+    assert_eq!(found[0], "P#{product:lower}", "{text}");
+    let (found, text) = template(|id| format!("P#{}", id.to_uppercase()), |number| format!("p{number}"));
+    assert_eq!(found[0], "P#{productId}", "{text}");
+    assert!(text.contains("? entity.Product.attribute.productId: It is product in other case"), "{text}");
+}
+
+/// Without attributes that show the parts, what is the same in many keys is a word, and what is left is asked about.
+#[test]
+fn what_only_keys_contain_is_asked_about() {
+    let item = |number: usize| {
+        let (key, sort) = (format!("app#user:{number}"), format!("C#{}P#{number}", number % 4));
+        let category = format!("x{number}");
+        item(&[("PK", &key), ("SK", &sort), ("categoryId", &category), ("type", "User")])
+    };
+    let items: Vec<Item> = (0..12).map(item).collect();
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let entity = &draft.model.entities[0];
+    assert_eq!(entity.key[0].prefix(), "app#user:", "{}", draft.text());
+    for field in entity.key.iter().flat_map(Template::fields) {
+        let question = format!("? entity.User.attribute.{field}: ");
+        assert!(draft.text().contains(&question), "{question}\n{}", draft.text());
+    }
+}
+
+#[test]
+fn a_choice_between_attributes_names_attributes() {
+    let item = |number: usize| {
+        let (id, key) = (format!("{number}"), format!("P#{number}#{}", number % 2));
+        item(&[("PK", &key), ("SK", "META"), ("a", &id), ("ab", &id), ("a2", &(number % 2).to_string())])
+    };
+    let items: Vec<Item> = (0..6).map(item).collect();
+    let mut draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    let question = draft.questions.iter().find(|question| !question.choices.is_empty()).unwrap().clone();
+    assert_eq!(question.choices, ["P#{ab}#{a2}"], "{}", draft.text());
+    draft.answer(&[(question.id, question.choices[0].clone())].into()).unwrap();
+    assert_eq!(keys(&as_read(&draft).entities[0])[0], "P#{ab}#{a2}");
+}
+
+#[test]
+fn a_sparse_index_whose_items_nothing_tells_apart_has_the_keys_that_items_have() {
+    let item = |number: usize| {
+        let (product, place) = (format!("p#{number}"), format!("w#{}", number % 3));
+        let mut item = item(&[("PK", &product), ("SK", &place), ("type", "Stock"), ("quantity", "N:50")]);
+        if number.is_multiple_of(2) {
+            item.insert("GSI1PK".to_owned(), Value::String(place));
+            item.insert("GSI1SK".to_owned(), Value::String(product));
+        }
+        item
+    };
+    let items: Vec<Item> = (0..12).map(item).collect();
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let text = draft.text();
+    assert_eq!(check(&as_read(&draft)).count(Severity::Error), 0, "{text}");
+    for part in [
+        "? entity.Stock.index.GSI1.when: 6 of 12 items are in GSI1: which are they?",
+        "! The application itself gives the keys of GSI1, because nothing tells which items are in it: GSI1PK like w#{wId} and GSI1SK like p#{pId}.",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// A part of the key of a sparse index that no attribute has is a shard, or the model cannot say it.
+#[test]
+fn parts_that_only_the_key_of_a_sparse_index_has() {
+    let draft = |part: fn(usize) -> String| {
+        let item = |number: usize| {
+            let (id, state) = (format!("o{number}"), ["PENDING", "DONE"][number % 2]);
+            let key = format!("ORDER#{id}");
+            let mut item = item(&[
+                ("PK", &key),
+                ("SK", "ORDER"),
+                ("orderId", &id),
+                ("status", state),
+                ("type", "Order"),
+            ]);
+            if state == "PENDING" {
+                item.insert("GSI1PK".to_owned(), Value::String(part(number)));
+                item.insert("GSI1SK".to_owned(), Value::String(id));
+            }
+            item
+        };
+        let items: Vec<Item> = (0..120).map(item).collect();
+        let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        draft
+    };
+    let sharded = draft(|number| format!("PENDING#{}", number % 10 / 2)).text();
+    let expected =
+        "index.GSI1 = { key = [\"PENDING#{shard}\", \"{orderId}\"], when = \"status == 'PENDING'\"";
+    assert!(sharded.contains(expected), "{sharded}");
+    let open = draft(|number| format!("TEAM#x{}", number % 10));
+    let text = open.text();
+    assert!(
+        text.contains("Assumed: exists(GSI1PK) and exists(GSI1SK)") && !text.contains("teamId ="),
+        "{text}"
+    );
+    assert!(text.contains("because no template fits all items: GSI1PK like TEAM#{teamId}"), "{text}");
+    assert!(!open.questions.iter().any(|question| question.id.ends_with("teamId")), "{text}");
+}
+
+#[test]
+fn nulls_are_absent_and_odd_values_do_not_decide_the_type() {
+    let item = |number: usize| {
+        let (id, key) = (format!("{number}"), format!("U#{number}"));
+        let mut item = item(&[("PK", &key), ("SK", "A"), ("userId", &id), ("total", &format!("N:{number}"))]);
+        let age = if number.is_multiple_of(2) { Value::Null } else { Value::Number(id) };
+        item.insert("age".to_owned(), age);
+        item
+    };
+    let mut items: Vec<Item> = (0..20).map(item).collect();
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    assert!(draft.text().contains("age = \"int?\", total = \"int\""), "{}", draft.text());
+    items[7].insert("total".to_owned(), Value::String("n/a".to_owned()));
+    let text = infer(&items, &known("Shop", &["PK", "SK"])).unwrap().text();
+    assert!(text.contains("total = \"int\""), "{text}");
+    assert!(text.contains("! total is a number in 19 and a string in 1 items: which is right?"), "{text}");
+}
+
 #[test]
 fn counts_are_scaled_to_the_table() {
     let items: Vec<Item> =
@@ -457,7 +603,8 @@ fn the_sample_data_of_workbench_files_show_the_keys() {
             "[entity.BestellPosten]",
             "key = [\"b#{bestellungId}\", \"a#{artikelId}\"]",
             "project = \"KEYS_ONLY\"",
-            "index.G1 = { key = [\"l#{lagerId}\", \"a#{artikelId}\"], when = \"exists(G1-PK)\"",
+            "index.G1 = { key = [\"{G1-PK}\", \"{G1-SK}\"], when = \"exists(G1-PK) and exists(G1-SK)\"",
+            "G1-PK like l#{lagerId} and G1-SK like a#{artikelId}",
             "# ? entity.LagerPlatz.index.G1.when: 2 of 3 items are in G1",
         ] {
             assert!(text.contains(part), "{part}\n{text}");

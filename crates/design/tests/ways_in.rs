@@ -331,6 +331,9 @@ fn what_a_template_computes_is_refused_and_comments_are_not_values() {
         let message = read(&TERRAFORM.replace(written, computed)).unwrap_err();
         assert!(message.contains("is not written out"), "{message}");
     }
+    // The state of a table without expiry.
+    let off = TERRAFORM.replace("\"expires\"", "\"\"").replace("enabled = true", "enabled = false");
+    assert!(!read(&off).unwrap().contains("ttl"));
     let read = |text: &str| infrastructure::cloudformation(text).map(|tables| tables[0].draft().text());
     assert!(read(TEMPLATE).unwrap().contains("name = \"shop\""));
     assert!(!read(&TEMPLATE.replace("Enabled: true", "Enabled: false")).unwrap().contains("ttl"));
@@ -363,7 +366,12 @@ fn names_of_indexes_and_columns_are_told_apart() {
     let names: Vec<&str> = model.entities[0].attributes.iter().map(|own| own.name.as_str()).collect();
     assert_eq!(names, ["person_id", "name", "date", "tenant", "email", "fulltext", "key", "a", "b"]);
     assert!(model.entities[0].unique.is_empty(), "{}", draft.text());
-    assert_eq!(draft.remarks.len(), 3, "an unknown type and two keys of expressions: {:?}", draft.remarks);
+    assert_eq!(
+        draft.remarks.len(),
+        4,
+        "an unknown type, two keys of expressions and one of some rows: {:?}",
+        draft.remarks
+    );
 }
 
 #[test]
@@ -387,6 +395,52 @@ fn ddl_that_is_not_carried_out_is_remarked_on() {
     assert_eq!(entities, [("Base", 2), ("Child", 3), ("Twin", 3)]);
     let lines: Vec<&str> = draft.remarks.iter().map(|remark| &remark.text[..8]).collect();
     assert_eq!(lines, ["Line 4: ", "Line 5: ", "Line 7: ", "Line 10:", "Line 11:"]);
+}
+
+#[test]
+fn statements_without_semicolons_are_read_one_by_one() {
+    let schema = "USE [Shop]\nGO\nCREATE TABLE [dbo].[a] ([id] int PRIMARY KEY, name text)\nGO\nCREATE TABLE b (id int PRIMARY KEY)
+        CREATE TABLE c (id int PRIMARY KEY, b_id int NOT NULL REFERENCES b(id))\n/\nALTER TABLE c ADD CONSTRAINT k UNIQUE (b_id)
+        CREATE UNIQUE NONCLUSTERED INDEX u ON a (name)";
+    let draft = draft(schema, &Observations::default(), "Shop").unwrap();
+    let names: Vec<&str> = draft.model.entities.iter().map(|entity| entity.name.as_str()).collect();
+    assert_eq!(names, ["A", "B", "C"]);
+    assert_eq!(draft.model.entities[0].unique, [["name"]]);
+    assert_contains(&draft, &["cByBId = { in = [\"b_id\"], out = \"C\" }"]);
+}
+
+#[test]
+fn keys_that_a_model_cannot_have_are_remarked_on() {
+    let schema = "CREATE TABLE users (id int PRIMARY KEY, email text NOT NULL, org int NOT NULL, gone timestamp, u bytea UNIQUE, j jsonb);
+        CREATE UNIQUE INDEX u1 ON users (lower(email));
+        CREATE UNIQUE INDEX u2 ON users (org, email) WHERE gone IS NULL;
+        CREATE INDEX u3 ON users USING gin (j);
+        CREATE TABLE posts (id int PRIMARY KEY, org int, u int, FOREIGN KEY (org, u) REFERENCES users (org, id));
+        CREATE TABLE sqlite_sequence(name,seq);
+        RENAME TABLE users TO people;";
+    let draft = draft(schema, &Observations::default(), "Shop").unwrap();
+    assert_eq!(findings_from(&draft, Severity::Error), [""; 0]);
+    assert_contains(
+        &draft,
+        &[
+            "Line 2: the unique index u1 of users is left out, because it is not one of columns",
+            "Line 3: the unique index u2 of users is left out, because it has only some rows: WHERE gone IS NULL",
+            "(u) of users is unique, which is left out",
+            "(j) of users is indexed, which is left out",
+            "Line 5: the foreign key (org, u) of posts to users is left out",
+            "table sqlite_sequence is SQLite's own",
+            "RENAME TABLE is not carried out",
+        ],
+    );
+}
+
+#[test]
+fn a_list_by_a_foreign_key_does_not_share_an_index_that_holds_some_rows_only() {
+    let schema = "CREATE TABLE orgs (id int PRIMARY KEY); CREATE TABLE units (id int PRIMARY KEY);
+        CREATE TABLE bills (id int PRIMARY KEY, org_id int NOT NULL REFERENCES orgs(id), unit_id int NOT NULL REFERENCES units(id), seq int);
+        CREATE INDEX i ON bills (unit_id, seq);";
+    let draft = draft(schema, &Observations::default(), "Shop").unwrap();
+    assert_eq!(findings_from(&draft, Severity::Error), [""; 0], "{}", draft.text());
 }
 
 #[test]

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { templates } from '../../../integrations/schemas/templates.mjs'
 import { createTable, uniqueName } from './endpoint.js'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
@@ -50,6 +51,14 @@ function assertChecked(file) {
 function assertContains(text, ...parts) {
   for (const part of parts) assert.ok(text.includes(part), `${part}\n${text}`)
 }
+
+it('numbers padded to any width', () => {
+  for (const width of [2, 4, 7, 8, 10, 13, 16, 20, 38]) {
+    const keys = ({ n, a }) => ({ PK: `E0#${String(n).padStart(width, '0')}#${a}`, SK: `V00${n}x` })
+    const found = templates(keys, { a: { type: 'string' }, n: { type: 'number' } })
+    assert.deepEqual(found, { PK: `E0#{n:0${width}}#{a}`, SK: 'V00{n}x' })
+  }
+})
 
 it('ElectroDB', async () => {
   process.env.LIBRARY_TABLE = uniqueName('Gym')

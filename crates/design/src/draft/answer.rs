@@ -161,7 +161,8 @@ impl Draft {
             }
             Asked::Template { entity, index, position } => {
                 let template = Template::parse(text).map_err(|error| error.message)?;
-                let keys = model.table.keys.clone();
+                let own = index.as_ref().and_then(|name| model.index(name)).map(|index| &index.keys);
+                let keys = own.unwrap_or(&model.table.keys).clone();
                 rekey::template(entity_of(model, entity)?, index.as_deref(), *position, template, &keys)?;
             }
             Asked::When { entity, index } => {

@@ -20,9 +20,7 @@ pub(super) fn template(
         }
     };
     let slot = key.and_then(|key| key.get_mut(position)).ok_or("there is no such key")?;
-    let natural = slot
-        .bare_field()
-        .filter(|field| index.is_none() && keys.get(position).is_some_and(|key| key == field));
+    let natural = slot.bare_field().filter(|field| keys.get(position).is_some_and(|key| key == field));
     let natural = natural.map(str::to_owned);
     let missing: Vec<String> = template
         .fields()
@@ -42,11 +40,25 @@ pub(super) fn template(
         }
         let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
         if !entity.key.iter().chain(indexes).any(|template| template.has_field(&natural)) {
-            entity.attributes.retain(|own| own.name != natural);
-            entity.identity = entity.key_fields().map(str::to_owned).collect();
+            forget(entity, index, &natural);
+            if index.is_none() {
+                entity.identity = entity.key_fields().map(str::to_owned).collect();
+            }
         }
     }
     Ok(())
+}
+
+/// Removes an attribute that keys are no longer made of, also from the conditions of indexes. An index whose key it was has the items that have the
+/// attributes of its new key.
+fn forget(entity: &mut Entity, index: Option<&str>, name: &str) {
+    entity.attributes.retain(|own| own.name != name);
+    for position in 0..entity.indexes.len() {
+        let own = &entity.indexes[position];
+        if own.when.mentions(name) || (index == Some(&own.index) && own.when.is_empty()) {
+            entity.indexes[position].when = entity.presence_of(&entity.indexes[position].key);
+        }
+    }
 }
 
 /// Gives an entity the attributes that identify its items: the key consists of them, behind the texts that it starts with.

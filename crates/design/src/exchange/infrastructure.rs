@@ -140,8 +140,9 @@ fn not_written_out(described: &Value) -> Option<&'static str> {
         return Some("KeySchema");
     }
     let list = fits.into_iter().find(|(name, fits)| !is_list(&described[*name], fits));
-    let ttl = &described["TimeToLiveSpecification"]["AttributeName"];
-    list.map(|(name, _)| name).or_else(|| (!is_absent_or(ttl, &is_text)).then_some("TimeToLiveSpecification"))
+    let ttl = &described["TimeToLiveSpecification"];
+    let is_known = ttl["Enabled"] == false || is_absent_or(&ttl["AttributeName"], &is_text);
+    list.map(|(name, _)| name).or_else(|| (!is_known).then_some("TimeToLiveSpecification"))
 }
 
 fn has_partition_key(described: &Value) -> bool {

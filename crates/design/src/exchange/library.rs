@@ -5,10 +5,9 @@ mod shared_table;
 
 use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::upper_first;
-use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
-use crate::relational::naming::{field_name, free_name};
+use crate::relational::naming::{camel, field_name, free_name};
 use crate::template::{Format, Part, Template};
 use serde_json::Value;
 use shared_table::SharedTable;
@@ -34,6 +33,8 @@ fn draft(table: &SharedTable<'_>, library: &str) -> Result<Draft, String> {
     let mut draft = Draft { model, about, ..Draft::default() };
     draft.note("table", Confidence::Certain, format!("the schema of {library}"));
     ask_about_keys(&mut draft, table);
+    ask_about_indexes(&mut draft, table);
+    remark_on_unknown_types(&mut draft, table);
     ask_about_casing(&mut draft);
     draft.derive_patterns();
     Ok(draft)
@@ -69,6 +70,67 @@ fn ask_about_keys(draft: &mut Draft, table: &SharedTable<'_>) {
         }
     }
     draft.questions.extend(questions);
+}
+
+/// Index keys that the schema does not explain, that are not written as a whole, or that only some items have.
+fn ask_about_indexes(draft: &mut Draft, table: &SharedTable<'_>) {
+    let mut questions = Vec::new();
+    for (entity, own) in draft.model.entities.iter().zip(&table.entities) {
+        let name = &entity.name;
+        for index_key in &entity.indexes {
+            let index = &index_key.index;
+            let declared = &own["index"][index];
+            let keys = draft.model.index(index).map(|index| index.keys.as_slice()).unwrap_or_default();
+            for (position, key) in keys.iter().enumerate() {
+                let is_open = index_key.key[position].bare_field() == Some(&field_name(key));
+                let (text, choices) = match &declared[position] {
+                    Value::Null if !declared.is_null() => (
+                        format!(
+                            "What does {key} of {name} look like? A function computes it from more than the values themselves."
+                        ),
+                        Vec::new(),
+                    ),
+                    Value::String(template) if is_partial(own, index, position) => (
+                        format!(
+                            "{key} of {name} ends where the first attribute of {template} is missing: are all there wherever it is?"
+                        ),
+                        vec![template.clone()],
+                    ),
+                    _ => continue,
+                };
+                let asked = Asked::Template { entity: name.clone(), index: Some(index.clone()), position };
+                let question = Question::new(asked, text, format!("{{{}}}, any text", field_name(key)));
+                questions.extend(is_open.then(|| question.with_choices(choices)));
+            }
+            if texts(&own["conditional"]).contains(index) {
+                let asked = Asked::When { entity: name.clone(), index: index.clone() };
+                let text =
+                    format!("A function decides which items of {name} are in {index}: which are they?");
+                let assumed =
+                    if index_key.when.is_empty() { "always".to_owned() } else { index_key.when.to_string() };
+                questions.push(Question::new(asked, text, assumed));
+            }
+        }
+    }
+    draft.questions.extend(questions);
+}
+
+/// Whether a sort key is written only as far as there are attributes for it.
+fn is_partial(entity: &Value, index: &str, position: usize) -> bool {
+    position > 0 && texts(&entity["partial"]).iter().any(|own| own == index)
+}
+
+/// Attributes whose type the schema does not say are not declared.
+fn remark_on_unknown_types(draft: &mut Draft, table: &SharedTable<'_>) {
+    let mut remarks = Vec::new();
+    for (entity, own) in draft.model.entities.iter().zip(&table.entities) {
+        let names = own["attributes"].as_object().into_iter().flatten().map(|(name, _)| name);
+        let type_attribute = draft.model.table.type_attribute.as_ref();
+        for name in names.filter(|name| entity.attribute(name).is_none() && type_attribute != Some(name)) {
+            remarks.push((entity.subject(), format!("{name} may be of any type, and is not declared.")));
+        }
+    }
+    remarks.into_iter().for_each(|(subject, remark)| draft.remark(subject, remark));
 }
 
 /// Values that keys hold in lower case, if their type admits upper-case letters.
@@ -138,18 +200,25 @@ fn model(shared: &SharedTable<'_>) -> Result<Model, String> {
 
 fn entity(own: &Value, model: &Model) -> Result<Entity, String> {
     let named = text(&own["name"]).ok_or("an entity has no `name`")?;
-    let name: String = upper_first(&named)
-        .chars()
-        .filter(|character| character.is_alphanumeric() || *character == '_')
-        .collect();
+    let is_shouted = named.chars().count() > 1 && !named.chars().any(char::is_lowercase);
+    let name = if is_shouted { camel(&named.to_lowercase()) } else { upper_first(&named) };
+    let name: String =
+        name.chars().filter(|character| character.is_alphanumeric() || *character == '_').collect();
     let name = if name.is_empty() { "Entity".to_owned() } else { name };
     let type_attribute = model.table.type_attribute.as_deref();
     let only = type_attribute.and_then(|name| text(&own["attributes"][name]["only"]));
     let type_value = text(&own["type"]).or(only).unwrap_or(named);
     let mut entity = Entity { name, type_value, lock: text(&own["lock"]), ..Entity::default() };
     let attributes = own["attributes"].as_object().into_iter().flatten();
+    let keys = [&own["key"], &own["index"]].map(Value::to_string).concat();
     for (attribute, definition) in attributes.filter(|(name, _)| Some(name.as_str()) != type_attribute) {
-        let kind = definition["type"].as_str().and_then(ValueType::parse);
+        let is_in_key = || keys.contains(&format!("{{{attribute}"));
+        let kind = match (&definition["choices"], &definition["type"]) {
+            (Value::Array(_), _) => Some(choice(&texts(&definition["choices"]))),
+            (_, Value::Null) if is_in_key() => Some(ValueType::String),
+            (_, Value::Null) => continue,
+            (_, kind) => kind.as_str().and_then(ValueType::parse),
+        };
         let kind =
             kind.ok_or_else(|| format!("{}.{attribute} has a type that is not one of a model", entity.name))?;
         let optional = definition["optional"] == true;
@@ -165,7 +234,19 @@ fn entity(own: &Value, model: &Model) -> Result<Entity, String> {
         let natural = index.keys.iter().all(|key| entity.attribute(key).is_some() && field_name(key) == *key);
         let key = match declared {
             Value::Null if natural => index.keys.iter().map(|key| Template::field(key)).collect(),
-            _ => templates(declared, &index.keys, &mut entity)?,
+            _ => {
+                let whole = declared.as_array().into_iter().flatten().enumerate();
+                let known =
+                    whole.map(|(at, key)| if is_partial(own, &index.name, at) { &Value::Null } else { key });
+                let known: Value = known.cloned().collect();
+                let before = entity.attributes.len();
+                let key = templates(&known, &index.keys, &mut entity)?;
+                // Whether items have a computed key is not known; a part of a sort key is there whenever the partition key is.
+                let optional =
+                    declared[0].is_null() || !entity.presence_of(&key[..key.len().min(1)]).is_empty();
+                entity.attributes[before..].iter_mut().for_each(|attribute| attribute.optional = optional);
+                key
+            }
         };
         if key.len() == index.keys.len() {
             entity.indexes.push(index_key(&entity, &index.name, key));
@@ -178,6 +259,13 @@ fn entity(own: &Value, model: &Model) -> Result<Entity, String> {
     Ok(entity)
 }
 
+/// The type of one of several texts; text, if a model has no type for them.
+fn choice(choices: &[String]) -> ValueType {
+    let type_of = ValueType::parse(&choices.join("|"));
+    let is_exact = |kind: &ValueType| matches!(kind, ValueType::Choice(own) if own == choices);
+    type_of.filter(is_exact).unwrap_or(ValueType::String)
+}
+
 /// No library writes an item whose key lacks a part.
 pub(super) fn require_key_fields(entity: &mut Entity) {
     let required: Vec<String> = entity.key_fields().map(str::to_owned).collect();
@@ -187,7 +275,7 @@ pub(super) fn require_key_fields(entity: &mut Entity) {
 }
 
 /// Numbers that keys write without decimals are whole.
-fn make_padded_whole(entity: &mut Entity) {
+pub(super) fn make_padded_whole(entity: &mut Entity) {
     let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
     let parts = entity.key.iter().chain(indexes).flat_map(|template| &template.parts);
     let padded: Vec<String> = parts
@@ -203,14 +291,8 @@ fn make_padded_whole(entity: &mut Entity) {
 
 /// The key in an index; items that lack one of its attributes are not in it.
 pub(super) fn index_key(entity: &Entity, index: &str, key: Vec<Template>) -> IndexKey {
-    let mut index_key = IndexKey::new(index, key, 0..0);
-    let fields = index_key.key.iter().flat_map(Template::fields);
-    let mut optional: Vec<&str> =
-        fields.filter(|name| entity.attribute(name).is_some_and(|attribute| attribute.optional)).collect();
-    optional.dedup();
-    let tests: Vec<String> = optional.iter().map(|name| format!("exists({name})")).collect();
-    index_key.when = Condition::parse(&tests.join(" and ")).unwrap_or_default();
-    index_key
+    let when = entity.presence_of(&key);
+    IndexKey { when, ..IndexKey::new(index, key, 0..0) }
 }
 
 /// Key templates, whose fields are attributes of the entity. One that is not known is the key attribute itself.
@@ -288,6 +370,37 @@ mod tests {
         draft.answer(&[("table.casing".to_owned(), "no".to_owned())].into()).unwrap();
         let text = draft.text();
         assert!(text.contains("[\"$shop#orderid_{orderId}\", \"$order_1#{state:lower}\"]"), "{text}");
+    }
+
+    /// Choices that a type cannot list, attributes of any type, sort keys that end early, and indexes that a function fills.
+    #[test]
+    fn what_a_schema_does_not_say_is_asked_about() {
+        let schema = SCHEMA
+            .replace("\"type\": \"NEW|PAID\"", "\"choices\": [\"NEW\", \"PAID\"]")
+            .replace("\"total\": {", "\"one\": { \"choices\": [\"on\"] }, \"odd\": { \"choices\": [\"a|b\", \"\"] }, \"any\": { \"type\": null }, \"total\": {")
+            .replace("\"name\": \"order\"", "\"name\": \"ORDER\", \"conditional\": [\"gsi1\"], \"partial\": [\"gsi1\"]");
+        let mut draft = import(&schema, "ElectroDB").unwrap().remove(0);
+        let text = draft.text();
+        for part in [
+            "[entity.Order]\ntype = \"ORDER\"",
+            "odd = \"string\", one = \"string\"",
+            "state = \"NEW|PAID\"",
+            "! any may be of any type, and is not declared.",
+            "index.gsi1 = { key = [\"$shop#orderid_{orderId:lower}\", \"{gsi1sk}\"] }",
+            "? entity.Order.index.gsi1.when: ",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        read(&Source::new("m.toml", text.as_str())).unwrap();
+        let sort = ("entity.Order.index.gsi1.1".to_owned(), "$order_1#{state:lower}".to_owned());
+        draft.answer(&[sort].into()).unwrap();
+        assert_eq!(draft.text().matches("gsi1sk").count(), 1, "{}", draft.text());
+        let computed = schema.replace("[\"$shop#orderid_{orderId:lower}\", ", "[null, ");
+        let text = import(&computed, "ElectroDB").unwrap().remove(0).text();
+        assert!(
+            text.contains("? entity.Order.index.gsi1.0: ") && text.contains("gsi1pk = \"string?\""),
+            "{text}"
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! The sample data of a table show how its keys are built. A facet is an entity: its name, and its aliases if they are templates
 //! (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns, conditions, expectations) is lost on export.
 
-use super::item_json;
-use crate::draft::{Confidence, Draft};
+use super::{Exported, item_json};
+use crate::draft::{Asked, Confidence, Draft};
 use crate::inference::{Inference, KnownSchema};
 use crate::item::Item;
 use crate::model::value_type::ValueType;
@@ -41,8 +41,9 @@ fn import_table(table: &Value) -> Result<Draft, String> {
         if labels.contains(&name) {
             continue;
         }
-        let mut entity = entity(facet, &types, &draft.model)?;
+        let mut entity = entity(facet, &types, &draft.model);
         entity.name = free_name(&entity.name, |name| draft.model.entities.iter().any(|own| own.name == name));
+        ask_about_aliases(facet, &entity, &mut draft);
         let origin = format!("the facet {name}, which has no sample data");
         draft.note(entity.subject(), Confidence::Likely, origin);
         draft.model.entities.push(entity);
@@ -100,9 +101,46 @@ fn facet_name(facet: &Value) -> String {
     if name.is_empty() { "Entity".to_owned() } else { name }
 }
 
-/// `USER#<userId>` as a template.
+/// `USER#<userId>` or `USER#${userId}` as a template.
 fn alias_of(alias: &Value) -> String {
-    alias.as_str().unwrap_or_default().replace('<', "{").replace('>', "}")
+    alias.as_str().unwrap_or_default().replace("${", "{").replace('<', "{").replace('>', "}")
+}
+
+/// The template that an alias is. Without fields it is the name of the key attribute, unless it is written as a word is: `PROFILE`, `#META`.
+fn alias_template(alias: &Value, key: &str) -> Template {
+    let text = alias_of(alias);
+    let is_word =
+        !text.chars().any(char::is_lowercase) || text.chars().any(|c| !c.is_alphanumeric() && c != '_');
+    match Template::parse(&text) {
+        Ok(template) if !template.is_constant() => template,
+        Ok(_) if text.is_empty() || text == key => Template::field(&field_name(key)),
+        Ok(template) if is_word => template,
+        Ok(_) => Template::field(&text),
+        Err(_) => Template::field(&field_name(key)),
+    }
+}
+
+/// The key attributes of a facet and their aliases.
+fn aliases<'f>(facet: &'f Value, model: &Model) -> Vec<(&'f Value, String)> {
+    let aliases = ["PartitionKeyAlias", "SortKeyAlias"].map(|part| &facet["KeyAttributeAlias"][part]);
+    aliases.into_iter().zip(model.table.keys.clone()).collect()
+}
+
+/// An alias that is no template may be what the key attribute is called, or what it holds.
+fn ask_about_aliases(facet: &Value, entity: &Entity, draft: &mut Draft) {
+    for (position, (alias, key)) in aliases(facet, &draft.model).into_iter().enumerate() {
+        let template = &entity.key[position];
+        if Template::parse(&alias_of(alias)).is_ok_and(|own| !own.is_constant()) {
+            continue;
+        }
+        let asked = Asked::Template { entity: entity.name.clone(), index: None, position };
+        let alias = alias.as_str().unwrap_or_default();
+        let text = format!(
+            "The facet calls {key} `{alias}`: what does it look like? For example {}#{{id}}.",
+            entity.name.to_uppercase()
+        );
+        draft.ask(asked, text, template.to_string());
+    }
 }
 
 fn indexes(table: &Value) -> Vec<Index> {
@@ -147,13 +185,9 @@ fn attribute_types(table: &Value) -> Map<String, Value> {
         .collect()
 }
 
-fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<Entity, String> {
+fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Entity {
     let name = facet_name(facet);
-    let alias = &facet["KeyAttributeAlias"];
-    let mut key = Vec::new();
-    for part in ["PartitionKeyAlias", "SortKeyAlias"].iter().take(model.table.keys.len()) {
-        key.push(template(&alias_of(&alias[part]))?);
-    }
+    let key = aliases(facet, model).into_iter().map(|(alias, key)| alias_template(alias, &key)).collect();
     let mut entity = Entity { type_value: name.clone(), name, key, ..Entity::default() };
     let index_keys: Vec<&String> = model.indexes.iter().flat_map(|index| &index.keys).collect();
     let own = strings(&facet["NonKeyAttributes"]);
@@ -176,18 +210,13 @@ fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<En
             entity.indexes.push(IndexKey::new(&index.name, key, 0..0));
         }
     }
-    Ok(entity)
+    entity
 }
 
 fn add_attribute(entity: &mut Entity, name: &str, kind: ValueType) {
     if entity.attributes.iter().all(|own| own.name != name) {
         entity.attributes.push(Attribute::new(name, kind));
     }
-}
-
-fn template(alias: &str) -> Result<Template, String> {
-    Template::parse(alias)
-        .map_err(|error| format!("the alias `{alias}` is not a template: {}", error.message))
 }
 
 fn kind_of(tag: &str) -> ValueType {
@@ -202,8 +231,8 @@ fn kind_of(tag: &str) -> ValueType {
     }
 }
 
-/// Exports a model.
-pub fn export(model: &Model) -> Value {
+/// Exports a model, with the indexes that the format has nothing for.
+pub fn export(model: &Model) -> Exported {
     let key = |names: &[String]| {
         let mut keys = Map::new();
         for (part, name) in ["PartitionKey", "SortKey"].iter().zip(names) {
@@ -221,8 +250,15 @@ pub fn export(model: &Model) -> Value {
             attributes.entry(name.clone()).or_insert(json!("S"));
         }
     }
-    // The format has no composite keys.
-    let indexes = model.indexes.iter().filter(|index| !index.local && !index.is_composite()).map(|index| {
+    // The format has no local indexes and no composite keys.
+    let (kept, left): (Vec<&Index>, Vec<&Index>) =
+        model.indexes.iter().partition(|index| !index.local && !index.is_composite());
+    let remark = |index: &&Index| {
+        let why = if index.local { "it is local" } else { "its keys are of several attributes" };
+        format!("The index {} is left out: {why}.", index.name)
+    };
+    let remarks = left.iter().map(remark).collect();
+    let indexes = kept.into_iter().map(|index| {
         let projection = match &index.project {
             Projection::All => json!({ "ProjectionType": "ALL" }),
             Projection::KeysOnly => json!({ "ProjectionType": "KEYS_ONLY" }),
@@ -234,7 +270,7 @@ pub fn export(model: &Model) -> Value {
         .iter()
         .map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
         .collect();
-    json!({
+    let document = json!({
         "ModelName": model.table.name,
         "ModelMetadata": { "Author": "", "Description": "", "AWSService": "Amazon DynamoDB", "Version": "3.0" },
         "DataModel": [{
@@ -247,7 +283,8 @@ pub fn export(model: &Model) -> Value {
             "DataAccess": { "MySql": {} },
             "BillingMode": "PAY_PER_REQUEST",
         }],
-    })
+    });
+    Exported { document, remarks }
 }
 
 fn facet(entity: &Entity, model: &Model) -> Value {

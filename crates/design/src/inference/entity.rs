@@ -7,7 +7,7 @@ use super::names::FieldNames;
 use super::pieces::pieces;
 use super::{KnownSchema, names, sparse};
 use crate::draft::{Asked, Confidence, Draft, Question};
-use crate::formatting::thousands;
+use crate::formatting::{list, thousands};
 use crate::item::{Item, Value};
 use crate::model::condition::Condition;
 use crate::model::decimal::Decimal;
@@ -45,7 +45,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         names: around.names,
         words: around.words,
         key_values: BTreeMap::new(),
-        unnamed: BTreeSet::new(),
+        unnamed: BTreeMap::new(),
     };
     let aliases = key.label.as_ref().and_then(|label| around.known.aliases.get(label));
     for (position, own) in model.table.keys.iter().enumerate() {
@@ -58,13 +58,16 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         let template = key_template::infer(attribute, &items, &mut entity, &mut context);
         entity.key.push(template);
     }
-    let mut sparse = Vec::new();
+    let (mut sparse, mut open) = (Vec::new(), Vec::new());
     for index in &model.indexes {
-        if let Some((index_key, is_sparse)) = index_key(index, group, &mut entity, &mut context, model) {
-            sparse.extend(is_sparse.then(|| index_key.index.clone()));
-            entity.indexes.push(index_key);
+        if let Some(found) = index_key(index, group, &mut entity, &mut context, model) {
+            sparse.extend(found.is_sparse.then(|| index.name.clone()));
+            open.extend(found.form.map(|form| (index, form)));
+            entity.indexes.push(found.key);
         }
     }
+    let why = "nothing tells which items are in it";
+    let remarks: Vec<String> = open.into_iter().map(|(index, form)| open_remark(index, &form, why)).collect();
     forget_generated(&mut entity, model);
     let limited = limit_numbers(&mut entity);
     free_texts(&mut entity);
@@ -83,6 +86,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     for index in sparse {
         ask_condition(group, &entity, &index, draft);
     }
+    remarks.into_iter().for_each(|remark| draft.remark(entity.subject(), remark));
     draft.model.entities.push(entity);
 }
 
@@ -125,48 +129,81 @@ fn attributes(group: &Group, model: &Model) -> Vec<Attribute> {
     .collect()
 }
 
-/// The key of an entity in an index, if any of its items is there, and whether others are not.
+/// The key of an entity in an index.
+struct FoundIndexKey {
+    key: IndexKey,
+    /// Whether some items are not in the index.
+    is_sparse: bool,
+    /// What the keys look like, if the model cannot say so because nothing tells which items are in the index.
+    form: Option<Vec<Template>>,
+}
+
+/// The key of an entity in an index, if any of its items is there.
 fn index_key(
     index: &Index,
     group: &Group,
     entity: &mut Entity,
     context: &mut KeyContext<'_>,
     model: &Model,
-) -> Option<(IndexKey, bool)> {
+) -> Option<FoundIndexKey> {
     let is_inside = |item: &&Item| index.keys.iter().all(|key| item.contains_key(key));
     let inside: Vec<&Item> = group.sample.iter().filter(is_inside).collect();
     if inside.is_empty() || index.keys.iter().all(|key| model.table.keys.contains(key)) {
         return None;
     }
-    let mut key = Vec::new();
-    let partition_keys = index.partition_keys;
-    let own = entity.attributes.len();
-    for (position, name) in index.keys.iter().enumerate() {
+    let before = (entity.attributes.clone(), context.clone());
+    let key = index_templates(index, &inside, entity, context, model);
+    let is_sparse = inside.len() < group.sample.len();
+    // What only this key contains is absent elsewhere.
+    let own = before.0.len();
+    entity.attributes[own..].iter_mut().for_each(|attribute| attribute.optional = is_sparse);
+    let candidates =
+        if is_sparse { sparse::candidates(&group.sample, entity, index, &key) } else { Vec::new() };
+    let when = candidates.into_iter().next();
+    let count = is_sparse.then(|| (group.count * inside.len() as u64 / group.sample.len() as u64).max(1));
+    let mut key = IndexKey { count, ..IndexKey::new(&index.name, key, 0..0) };
+    let is_open = is_sparse && when.is_none();
+    key.when = when.unwrap_or_default();
+    let mut form = None;
+    if is_open {
+        (entity.attributes, *context) = before;
+        form = Some(key.key.clone());
+        generalise(&mut key, entity, index)?;
+    }
+    Some(FoundIndexKey { key, is_sparse, form })
+}
+
+/// The templates of the keys of an index.
+fn index_templates(
+    index: &Index,
+    inside: &[&Item],
+    entity: &mut Entity,
+    context: &mut KeyContext<'_>,
+    model: &Model,
+) -> Vec<Template> {
+    let template = |(position, name): (usize, &String)| {
         let table = model.table.keys.iter().position(|own| own == name);
-        key.push(match table {
+        match table {
             _ if index.is_composite() => Template::field(name),
             Some(own) => entity.key[own].clone(),
             None => {
-                let attribute = KeyAttribute {
-                    name,
-                    is_partition: position < partition_keys,
-                    alias: None,
-                    is_shared: false,
-                };
-                key_template::infer(attribute, &inside, entity, context)
+                let is_partition = position < index.partition_keys;
+                let attribute = KeyAttribute { name, is_partition, alias: None, is_shared: false };
+                key_template::infer(attribute, inside, entity, context)
             }
-        });
-    }
-    let is_sparse = inside.len() < group.sample.len();
-    // What only this key contains is absent elsewhere.
-    entity.attributes[own..].iter_mut().for_each(|attribute| attribute.optional = is_sparse);
-    let when = if is_sparse { sparse::condition(&group.sample, entity, index) } else { Condition::default() };
-    let count = (!when.is_empty()).then(|| group.count * inside.len() as u64 / group.sample.len() as u64);
-    let count = count.map(|count| count.max(1));
-    Some((IndexKey { index: index.name.clone(), key, when, shard: None, count, span: 0..0 }, is_sparse))
+        }
+    };
+    index.keys.iter().enumerate().map(template).collect()
 }
 
-/// Removes attributes that are keys made of other attributes, and declares those that a condition names.
+/// Says what the keys of an index look like where the model cannot say it.
+pub(super) fn open_remark(index: &Index, form: &[Template], why: &str) -> String {
+    let keys = index.keys.iter().zip(form).map(|(name, template)| format!("{name} like {template}"));
+    let keys = list(&keys.collect::<Vec<_>>());
+    format!("The application itself gives the keys of {}, because {why}: {keys}.", index.name)
+}
+
+/// Removes attributes that are keys made of other attributes.
 fn forget_generated(entity: &mut Entity, model: &Model) {
     for index_key in &entity.indexes {
         let Some(index) = model.index(&index_key.index).filter(|index| !index.is_composite()) else {
@@ -178,22 +215,6 @@ fn forget_generated(entity: &mut Entity, model: &Model) {
             if template.bare_field() != Some(name) && !is_field {
                 entity.attributes.retain(|attribute| attribute.name != *name);
             }
-        }
-    }
-    let named: Vec<String> = entity
-        .indexes
-        .iter()
-        .flat_map(|index_key| model.index(&index_key.index).into_iter().flat_map(|index| &index.keys))
-        .filter(|name| {
-            let exists = Condition::parse(&format!("exists({name})")).ok();
-            entity.indexes.iter().any(|index_key| exists.as_ref() == Some(&index_key.when))
-        })
-        .cloned()
-        .collect();
-    for name in named {
-        if !entity.attributes.iter().any(|attribute| attribute.name == name) {
-            let attribute = Attribute { optional: true, ..Attribute::new(&name, ValueType::String) };
-            entity.attributes.push(attribute);
         }
     }
     entity.numbers = Default::default();
@@ -265,6 +286,12 @@ fn describe(
             draft.note(format!("{subject}.attributes"), Confidence::Likely, note);
         }
     }
+    for (name, summary) in group.attributes.iter().filter(|(name, _)| entity.attribute(name).is_some()) {
+        if let Some(mixture) = summary.mixture() {
+            let remark = format!("{name} is {} items: which is right?", list(&mixture));
+            draft.remark(format!("{subject}.attributes"), remark);
+        }
+    }
     let keys = entity.key.iter().enumerate().map(|(position, template)| (None, position, template));
     let indexes = entity.indexes.iter().flat_map(|index_key| {
         let name = &index_key.index;
@@ -275,8 +302,8 @@ fn describe(
             .map(move |(position, template)| (Some(name.clone()), position, template))
     });
     for (index, position, template) in keys.chain(indexes) {
-        for part in &template.parts {
-            let Part::Field { name, .. } = part else { continue };
+        for (place, part) in template.parts.iter().enumerate() {
+            let Part::Field { name, format } = part else { continue };
             let others = alternatives(part, &group.sample, &entity.attributes);
             if others.is_empty() {
                 continue;
@@ -284,9 +311,11 @@ fn describe(
             let asked = Asked::Template { entity: entity.name.clone(), index: index.clone(), position };
             let text =
                 format!("{name} and {} have the same values: which one is in the key?", others.join(" and "));
-            let choices = others
-                .iter()
-                .map(|other| template.to_string().replace(&format!("{{{name}"), &format!("{{{other}")));
+            let choices = others.iter().map(|other| {
+                let mut parts = template.parts.clone();
+                parts[place] = Part::Field { name: other.clone(), format: *format };
+                Template { parts }.to_string()
+            });
             draft.questions.push(Question::new(asked, text, template.to_string()).with_choices(choices));
             break;
         }
@@ -295,9 +324,15 @@ fn describe(
         let asked = Asked::EntityName(entity.name.clone());
         draft.ask(asked, "Its name is made up from its keys: what is it called?", entity.name.clone());
     }
-    for attribute in &context.unnamed {
+    for (attribute, recased) in &context.unnamed {
         let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: attribute.clone() };
-        draft.ask(asked, "Only the key contains it: what is it called?", attribute.clone());
+        let text = match recased {
+            Some(other) => {
+                format!("It is {other} in other case, which no template writes: what is it called?")
+            }
+            None => "Only the key contains it: what is it called?".to_owned(),
+        };
+        draft.ask(asked, text, attribute.clone());
     }
 }
 
@@ -307,15 +342,16 @@ fn counted(items: u64) -> String {
 
 fn ask_condition(group: &Group, entity: &Entity, index: &str, draft: &mut Draft) {
     let Some(index_key) = entity.index_key(index) else { return };
-    let key = draft.model.index(index).map(|index| index.keys.clone()).unwrap_or_default();
-    let inside = group.sample.iter().filter(|item| key.iter().all(|name| item.contains_key(name))).count();
+    let Some(own) = draft.model.index(index) else { return };
+    let inside =
+        group.sample.iter().filter(|item| own.keys.iter().all(|name| item.contains_key(name))).count();
     let text = format!(
         "{} of {} items are in {index}: which are they?",
         thousands(inside as u64),
         thousands(group.sample.len() as u64)
     );
     let asked = Asked::When { entity: entity.name.clone(), index: index.to_owned() };
-    let others: Vec<String> = sparse::candidates(&group.sample, entity, &key)
+    let others: Vec<String> = sparse::candidates(&group.sample, entity, own, &index_key.key)
         .into_iter()
         .map(|condition| condition.to_string())
         .filter(|text| *text != index_key.when.to_string())
@@ -324,18 +360,23 @@ fn ask_condition(group: &Group, entity: &Entity, index: &str, draft: &mut Draft)
     draft.questions.push(Question::new(asked, text, index_key.when.to_string()).with_choices(others));
 }
 
-/// Makes an index key fit whatever the items have: the key attributes are attributes of their own.
+/// Makes an index key fit whatever the items have, or leaves it out.
 pub(super) fn generalise_index(entity: &mut Entity, index: &Index) {
     let Some(position) = entity.indexes.iter().position(|index_key| index_key.index == index.name) else {
         return;
     };
+    let mut index_key = entity.indexes.remove(position);
+    if generalise(&mut index_key, entity, index).is_some() {
+        entity.indexes.insert(position, index_key);
+    }
+}
+
+/// The key attributes are attributes of their own; `None` if a template cannot name them.
+fn generalise(index_key: &mut IndexKey, entity: &mut Entity, index: &Index) -> Option<()> {
     let names = &index.keys;
     let exists: Vec<String> = names.iter().map(|name| format!("exists({name})")).collect();
-    let condition = Condition::parse(&exists.join(" and "));
-    let (true, Ok(when)) = (names.iter().all(|name| is_field_name(name)), condition) else {
-        entity.indexes.remove(position);
-        return;
-    };
+    let when = Condition::parse(&exists.join(" and ")).ok();
+    let when = when.filter(|_| names.iter().all(|name| is_field_name(name)))?;
     for name in names {
         if !entity.attributes.iter().any(|attribute| attribute.name == *name) {
             let attribute = Attribute { optional: true, ..Attribute::new(name, ValueType::String) };
@@ -343,7 +384,7 @@ pub(super) fn generalise_index(entity: &mut Entity, index: &Index) {
         }
     }
     entity.numbers = Default::default();
-    let index_key = &mut entity.indexes[position];
     index_key.key = names.iter().map(|name| Template::field(name)).collect();
     index_key.when = when;
+    Some(())
 }

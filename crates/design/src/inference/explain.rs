@@ -1,5 +1,6 @@
 //! Explains texts by the attributes of their items: which attributes, in which format and with which words between them, they consist of.
 
+use super::pieces::STRONG;
 use super::style::{MAX_WORD, MIN_VALUES, is_upper_word, is_word};
 use crate::item::{Item, Value};
 use crate::model::Attribute;
@@ -14,6 +15,9 @@ const MAX_PARTS: usize = 12;
 const MAX_TRIED: usize = 4;
 /// The number of dead ends after which texts are not explained.
 const MAX_FAILED: usize = 1_000;
+
+/// The number of a version in keys is not longer.
+const MAX_VERSION: usize = 2;
 
 /// The digits of times in seconds and in milliseconds since 1970: such numbers have no others, and sort as text.
 const EPOCH_DIGITS: [usize; 2] = [10, 13];
@@ -84,7 +88,12 @@ impl Search<'_> {
         let mut steps = fields(texts, self.vocabulary.attributes, before);
         steps.truncate(MAX_TRIED);
         let last = steps.len();
-        let (place, literals) = match literal(texts, is_start, self.vocabulary.words) {
+        let is_glued = matches!(self.parts.last(), Some(Part::Field { .. }));
+        let is_own = |word: &str| {
+            let is_design = is_upper_word(word) || self.vocabulary.words.contains(word);
+            word.is_empty() || is_design || ((is_start || is_glued) && is_word(word))
+        };
+        let (place, literals) = match literal(texts, is_own) {
             Some(literal) => (if is_start { 0 } else { last }, vec![literal]),
             None if is_start => (last, unmarked_words(texts)),
             None => (last, constant_end(texts, before).into_iter().collect()),
@@ -98,18 +107,17 @@ impl Search<'_> {
     }
 }
 
-/// The separator, or the longest word and the separator after it, that all texts start with.
-fn literal(texts: &Texts<'_>, is_start: bool, words: &BTreeSet<String>) -> Option<String> {
+/// The separator, or the longest word of the design and the separator after it, that all texts start with.
+fn literal(texts: &Texts<'_>, is_own: impl Fn(&str) -> bool) -> Option<String> {
     let first = texts[0].0;
-    let is_own = |word: &str| {
-        word.is_empty() || is_upper_word(word) || words.contains(word) || (is_start && is_word(word))
-    };
     let marks = first.char_indices().filter(|(_, character)| !character.is_alphanumeric()).take(MAX_PARTS);
     let ends: Vec<(usize, usize)> =
         marks.map(|(at, mark)| (at, at + mark.len_utf8())).chain([(first.len(), first.len())]).collect();
+    // What stands before values that differ is a word too, if many texts have it.
+    let differs = texts.len() >= MIN_VALUES && texts.iter().any(|(text, _)| *text != first);
     let is_common = |(word, end): &(usize, usize)| {
         let literal = &first[..*end];
-        is_own(&first[..*word])
+        (is_own(&first[..*word]) || (differs && word < end && is_constant_word(&first[..*word])))
             && texts.iter().all(|(text, _)| text.starts_with(literal) && (word < end || text.len() == *end))
     };
     ends.into_iter().rev().find(is_common).map(|(_, end)| first[..end].to_owned())
@@ -135,32 +143,55 @@ fn unmarked_words(texts: &Texts<'_>) -> Vec<String> {
 /// The word after a separator that many texts end with.
 fn constant_end(texts: &Texts<'_>, before: &str) -> Option<String> {
     let end = texts[0].0;
-    let is_end = texts.len() >= MIN_VALUES && is_word(end) && !before.is_empty();
+    let is_named = is_word(end) || (is_constant_word(end) && !before.ends_with(STRONG));
+    let is_end = texts.len() >= MIN_VALUES && is_named && !before.is_empty();
     (is_end && texts.iter().all(|(text, _)| *text == end)).then(|| end.to_owned())
+}
+
+/// Whether a text that many keys have at the same place, and no attribute, is a word: also the number of a version.
+fn is_constant_word(text: &str) -> bool {
+    is_word(text) || (text.len() <= MAX_VERSION && text.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
 /// The attributes that all texts start with, the best first, and the length of each value.
 fn fields(texts: &Texts<'_>, attributes: &[Attribute], before: &str) -> Vec<(Part, Vec<usize>)> {
-    let mut found: Vec<(usize, u8, Part, Vec<usize>)> = Vec::new();
+    let mut found: Vec<(usize, bool, u8, Part, Vec<usize>)> = Vec::new();
     for attribute in attributes {
         for format in formats(&attribute.kind, texts) {
             let Some(lengths) = lengths(texts, &attribute.name, format) else { continue };
+            let is_lower = format == Format::Lower;
+            if is_lower && self::lengths(texts, &attribute.name, Format::Plain).is_some() {
+                continue;
+            }
             let is_even = lengths.iter().all(|length| *length == lengths[0]);
             let is_fixed = attribute.kind.has_fixed_width()
-                || format != Format::Plain
+                || !matches!(format, Format::Plain | Format::Lower)
                 || (attribute.kind.is_time() && is_even);
             let ends = |(text, length): (&(&str, &Item), &usize)| {
                 text.0[*length..].chars().next().is_none_or(|next| !next.is_alphanumeric())
             };
-            if !is_fixed && !texts.iter().zip(&lengths).all(ends) {
+            if !is_fixed && !texts.iter().zip(&lengths).all(ends) && !precedes_word(texts, &lengths) {
                 continue;
             }
             let part = Part::Field { name: attribute.name.clone(), format };
-            found.push((lengths.iter().sum(), rank(&attribute.name, before), part, lengths));
+            found.push((lengths.iter().sum(), is_lower, rank(&attribute.name, before), part, lengths));
         }
     }
-    found.sort_by(|left, right| (right.0, left.1, &left.2).cmp(&(left.0, right.1, &right.2)));
-    found.into_iter().map(|(_, _, part, lengths)| (part, lengths)).collect()
+    found
+        .sort_by(|left, right| (right.0, left.1, left.2, &left.3).cmp(&(left.0, right.1, right.2, &right.3)));
+    found.into_iter().map(|(_, _, _, part, lengths)| (part, lengths)).collect()
+}
+
+/// Whether the same word and separator follow different values without a separator: `1P#` and `2P#`.
+fn precedes_word(texts: &Texts<'_>, lengths: &[usize]) -> bool {
+    let rests = || texts.iter().zip(lengths).map(|((text, _), length)| &text[*length..]);
+    let values: BTreeSet<&str> =
+        texts.iter().zip(lengths).map(|((text, _), length)| &text[..*length]).collect();
+    let first = rests().next().unwrap_or_default();
+    let end = first.find(|c: char| !c.is_alphanumeric()).map(|end| (end, first[end..].chars().next()));
+    let Some((word, Some(mark))) = end else { return false };
+    let literal = &first[..word + mark.len_utf8()];
+    values.len() > 1 && is_word(&first[..word]) && rests().all(|rest| rest.starts_with(literal))
 }
 
 /// How long the value of an attribute is in each text, if all start with it.
@@ -203,6 +234,9 @@ fn formats(kind: &ValueType, texts: &Texts<'_>) -> Vec<Format> {
     if matches!(kind, ValueType::String) {
         formats.push(Format::Escaped);
     }
+    if !kind.is_number() {
+        formats.push(Format::Lower);
+    }
     formats
 }
 
@@ -213,11 +247,11 @@ fn rank(name: &str, before: &str) -> u8 {
     let (name_text, word) = (plain(name), plain(before));
     match name_text.as_str() {
         text if !word.is_empty() && (text == format!("{word}id") || text == word) => 0,
-        text if text.ends_with("id") => 1,
-        _ if name_hints::changes(name) => 4,
-        _ if name_hints::is_creation_time(name) => 2,
-        _ if name_hints::is_bookkeeping(name) => 5,
-        _ => 3,
+        text if text.ends_with("id") => 2 - u8::from(!word.is_empty() && text.starts_with(&word)),
+        _ if name_hints::changes(name) => 5,
+        _ if name_hints::is_creation_time(name) => 3,
+        _ if name_hints::is_bookkeeping(name) => 6,
+        _ => 4,
     }
 }
 

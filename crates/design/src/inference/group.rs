@@ -82,9 +82,9 @@ impl Group {
         Some((partitions.len() as u64, u64::from(partitions.values().copied().max()?)))
     }
 
-    /// Returns the number of items that have an attribute.
+    /// Returns the number of items that have an attribute, also as null.
     pub fn having(&self, attribute: &str) -> u64 {
-        self.attributes.get(attribute).map_or(0, |summary| summary.count)
+        self.attributes.get(attribute).map_or(0, |summary| summary.count + summary.nulls)
     }
 }
 

@@ -19,6 +19,7 @@ const MAX_SHARDS: u64 = 200;
 const MIN_ITEMS_PER_SHARD: usize = 3;
 
 /// What the keys of an entity are inferred with.
+#[derive(Clone)]
 pub(super) struct KeyContext<'a> {
     /// Names for new attributes.
     pub names: &'a FieldNames,
@@ -26,8 +27,8 @@ pub(super) struct KeyContext<'a> {
     pub words: &'a BTreeSet<String>,
     /// The values of the attributes that only keys contain, by the address of the item.
     pub key_values: BTreeMap<String, BTreeMap<usize, String>>,
-    /// Those of them whose name is made up.
-    pub unnamed: BTreeSet<String>,
+    /// Those of them whose name is made up, each with the attribute that has its letters in another case.
+    pub unnamed: BTreeMap<String, Option<String>>,
 }
 
 /// A key attribute.
@@ -85,7 +86,9 @@ pub(super) fn infer(
     if let Some(template) = alias_template(key, &texts, entity) {
         return template;
     }
-    let is_other = |own: &&Attribute| own.name != key.name && is_field_name(&own.name);
+    // A name with two underscores before it is that of a library, for what it notes about an item.
+    let is_other =
+        |own: &&Attribute| own.name != key.name && is_field_name(&own.name) && !own.name.starts_with("__");
     let attributes: Vec<Attribute> = entity.attributes.iter().filter(is_other).cloned().collect();
     let words = own_words(&texts, context.words);
     let vocabulary = Vocabulary { attributes: &attributes, words: &words, is_whole: true };
@@ -186,6 +189,7 @@ fn in_tokens(
     let mut word = String::new();
     for (number, (mark, token)) in tokens.iter().enumerate() {
         parts.push(Part::Text(mark.clone()));
+        let follows_value = parts.iter().any(|part| matches!(part, Part::Field { .. }));
         let follows_field = matches!(parts.iter().rev().nth(1), Some(Part::Field { .. }));
         let value = token[0].0;
         let is_constant = token.iter().all(|(text, _)| *text == value);
@@ -204,7 +208,7 @@ fn in_tokens(
         } else if is_constant && is_design {
             value.clone_into(&mut word);
             parts.push(Part::Text(value.to_owned()));
-        } else if let Some(count) = shards(key, number, &word, token) {
+        } else if let Some(count) = shards(key, follows_value, &word, token) {
             let count = entity.shard.as_ref().map_or(count, |shard| shard.count.max(count));
             entity.shard = Some(Shard { by: None, hash: ShardHash::default(), count });
             parts.push(Part::Field { name: SHARD.to_owned(), format: Format::Plain });
@@ -303,18 +307,33 @@ fn new_field(
     let reused = context.key_values.keys().find(is_reused).cloned();
     let mut name = reused.unwrap_or(wanted);
     // A name that is taken belongs to other values.
-    while entity.attribute(&name).is_some() && !is_same(&name) {
+    let is_taken = |name: &str| entity.attribute(name).is_some() && !is_same(name);
+    let is_numbered = is_taken(&name);
+    while is_taken(&name) {
         name.push('2');
     }
     if entity.attribute(&name).is_none() {
         entity.attributes.push(Attribute { limits: summary.limits(), ..Attribute::new(&name, kind) });
         entity.numbers = Default::default();
     }
-    if !context.names.is_known(word) && key.alias != Some(&name) {
-        context.unnamed.insert(name.clone());
+    let recased = recased(token, entity);
+    if is_numbered || recased.is_some() || (!context.names.is_known(word) && key.alias != Some(&name)) {
+        context.unnamed.insert(name.clone(), recased);
     }
     context.key_values.entry(name.clone()).or_default().extend(values);
     Part::Field { name, format }
+}
+
+/// The attribute whose values are the same but for the case of their letters.
+fn recased(token: &Texts<'_>, entity: &Entity) -> Option<String> {
+    let is_same = |attribute: &&Attribute| {
+        let value = |item: &Item| item.get(&attribute.name).and_then(Value::as_text).map(str::to_owned);
+        let is_same = |(text, item): &(&str, &Item)| {
+            value(item).is_some_and(|value| value.to_lowercase() == text.to_lowercase())
+        };
+        token.iter().all(is_same) && token.iter().any(|(text, item)| value(item).as_deref() != Some(text))
+    };
+    entity.attributes.iter().find(is_same).map(|attribute| attribute.name.clone())
 }
 
 fn field_name(
@@ -354,13 +373,16 @@ fn padding(token: &Texts<'_>) -> Format {
     }
 }
 
-/// Small numbers in a partition key that no attribute has are shards; returns how many there are at least. At the start of a key they recur,
-/// or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`) or says what it
-/// is (`SHARD#7`).
-fn shards(key: KeyAttribute<'_>, place: usize, word: &str, token: &Texts<'_>) -> Option<u64> {
+/// Small numbers in a partition key that no attribute has are shards; returns how many there are at least. As the first value of a key they
+/// recur, or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`), says what it
+/// is (`SHARD#7`) or is a value of another attribute (`PENDING#7`).
+fn shards(key: KeyAttribute<'_>, follows_value: bool, word: &str, token: &Texts<'_>) -> Option<u64> {
+    let is_value = |(_, item): &(&str, &Item)| item.values().any(|value| value.as_text() == Some(word));
+    let is_state = !word.is_empty() && token.iter().all(is_value);
     let word = word.to_lowercase();
     let named = ["shard", "bucket", "partition", "slot"].contains(&word.as_str());
-    let follows_singular = place < 2 && !word.is_empty() && !(word.len() > 3 && word.ends_with('s'));
+    let is_plural = word.len() > 3 && word.ends_with('s');
+    let follows_singular = !follows_value && !word.is_empty() && !is_plural && !is_state;
     if !key.is_partition || (!named && follows_singular) {
         return None;
     }
@@ -372,7 +394,7 @@ fn shards(key: KeyAttribute<'_>, place: usize, word: &str, token: &Texts<'_>) ->
     let numbers = numbers?;
     let count = numbers.last()? + 1;
     let is_dense = numbers.len() as u64 * 3 >= count;
-    let recurs = place > 1 || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
+    let recurs = follows_value || is_state || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
     (named || (is_dense && recurs)).then_some(count)
 }
 

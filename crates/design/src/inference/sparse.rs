@@ -5,30 +5,27 @@ use crate::item::{Item, Value};
 use crate::model::condition::Condition;
 use crate::model::{Attribute, Entity, Index};
 use crate::name_hints;
+use crate::template::Template;
 use std::collections::BTreeSet;
 
 /// More values than this are not listed in a condition.
 const MAX_VALUES: usize = 4;
 
-/// The best condition; if no attribute tells the items apart, that the key itself exists.
-pub(super) fn condition(all: &[Item], entity: &Entity, index: &Index) -> Condition {
-    let found = candidates(all, entity, &index.keys).into_iter().next();
-    let mut exists = index.keys.iter().filter(|key| is_field_name(key)).map(|key| format!("exists({key})"));
-    found.or_else(|| exists.find_map(|text| Condition::parse(&text).ok())).unwrap_or_default()
-}
-
-/// All conditions that tell the items that have the keys from the others.
-pub(super) fn candidates(all: &[Item], entity: &Entity, keys: &[String]) -> Vec<Condition> {
+/// All conditions that tell the items that are in an index from the others, the best first: what the key consists of, then attributes with few
+/// values, then whether other attributes exist.
+pub(super) fn candidates(all: &[Item], entity: &Entity, index: &Index, key: &[Template]) -> Vec<Condition> {
     let (inside, outside): (Vec<&Item>, Vec<&Item>) =
-        all.iter().partition(|item| keys.iter().all(|key| item.contains_key(key)));
-    conditions(&inside, &outside, entity, keys)
-}
-
-/// First what the key consists of, then attributes with few values, then whether other attributes exist.
-fn conditions(inside: &[&Item], outside: &[&Item], entity: &Entity, keys: &[String]) -> Vec<Condition> {
-    let own = |attribute: &&Attribute| is_field_name(&attribute.name) && attribute.kind.is_scalar();
+        all.iter().partition(|item| index.keys.iter().all(|name| item.contains_key(name)));
+    // A key that is made of other attributes is no attribute.
+    let is_made = |name: &String| {
+        let mut own = index.keys.iter().zip(key).filter(|(key, _)| *key == name);
+        own.any(|(_, template)| template.bare_field() != Some(name))
+    };
+    let own = |attribute: &&Attribute| {
+        is_field_name(&attribute.name) && attribute.kind.is_scalar() && !is_made(&attribute.name)
+    };
     let attributes: Vec<&Attribute> = entity.attributes.iter().filter(own).collect();
-    let is_key = |attribute: &&&Attribute| keys.contains(&attribute.name);
+    let is_key = |attribute: &&&Attribute| index.keys.contains(&attribute.name);
     let exists = |attribute: &&Attribute| {
         let is_told = inside.iter().all(|item| item.contains_key(&attribute.name))
             && outside.iter().all(|item| !item.contains_key(&attribute.name));
@@ -38,8 +35,10 @@ fn conditions(inside: &[&Item], outside: &[&Item], entity: &Entity, keys: &[Stri
         !is_key(attribute) && !attribute.kind.is_time() && !attribute.kind.is_globally_unique()
     };
     let by_key = attributes.iter().filter(is_key).filter_map(exists);
-    let by_value =
-        attributes.iter().filter(is_open).filter_map(|attribute| by_value(inside, outside, &attribute.name));
+    let by_value = attributes
+        .iter()
+        .filter(is_open)
+        .filter_map(|attribute| by_value(&inside, &outside, &attribute.name));
     let others = attributes.iter().filter(|attribute| !is_key(attribute)).filter_map(exists);
     by_key.chain(by_value).chain(others).filter_map(|text| Condition::parse(&text).ok()).collect()
 }

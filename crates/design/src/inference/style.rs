@@ -16,6 +16,9 @@ const MAX_WORDS: usize = 20;
 /// Fewer values than this do not show that a part is the same in all of them.
 pub(super) const MIN_VALUES: usize = 3;
 
+/// As many values show that what stands before a weak separator is the same in all of them.
+const MANY_VALUES: usize = 8;
+
 /// What the values of one key attribute have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyStyle {
@@ -56,6 +59,11 @@ type CutValue<'a> = (Vec<Piece<'a>>, &'a KeyValue<'a>);
 /// Returns whether an attribute other than the type has a word as its value.
 fn is_attribute(item: &Item, word: &str, kind: &str) -> bool {
     word != kind && item.values().any(|value| matches!(value, Value::String(text) if text == word))
+}
+
+/// Returns whether a text is the start of an attribute.
+fn starts(item: &Item, start: &str) -> bool {
+    item.values().any(|value| matches!(value, Value::String(text) if text.starts_with(start)))
 }
 
 impl KeyStyle {
@@ -189,17 +197,28 @@ fn constant_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
         if texts.len() < MIN_VALUES || values.len() * 2 < kinds[kind] {
             continue;
         }
+        let is_mixed = marks.iter().any(|mark| is_strong(mark));
+        // Whether all since the last strong separator is the same.
+        let mut leads = false;
         for place in 1..marks.len() {
             let piece = values[0].0[place];
-            // Beside strong separators, others belong to values.
-            let next = marks.get(place + 1).is_none_or(|mark| is_strong(mark));
-            if marks.iter().any(|mark| is_strong(mark)) && !(is_strong(piece.mark) && next) {
-                continue;
-            }
             let is_same = |(pieces, value): &CutValue<'_>| {
                 pieces[place].text == piece.text && !is_attribute(value.item, piece.text, value.kind)
             };
-            if is_word(piece.text) && !piece.is_value && values.iter().all(is_same) {
+            let is_constant = is_word(piece.text) && !piece.is_value && values.iter().all(is_same);
+            leads = (leads || is_strong(piece.mark)) && is_constant;
+            // Beside strong separators, others belong to values, unless many have the same before them.
+            let next = marks.get(place + 1).copied();
+            let stands = match next.filter(|next| !is_strong(next)) {
+                None => is_strong(piece.mark),
+                Some(next) => {
+                    let start = format!("{}{next}", piece.text);
+                    leads
+                        && texts.len() >= MANY_VALUES
+                        && !values.iter().any(|(_, value)| starts(value.item, &start))
+                }
+            };
+            if is_constant && (stands || !is_mixed) {
                 words.insert(piece.text.to_owned());
             }
         }
@@ -207,9 +226,9 @@ fn constant_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
     words
 }
 
-/// Returns whether a text can be a word of the design.
+/// Returns whether a text can be a word of the design; those of ElectroDB start with `$`.
 pub(super) fn is_word(text: &str) -> bool {
-    let mut characters = text.chars();
+    let mut characters = text.strip_prefix('$').unwrap_or(text).chars();
     characters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && text.len() <= MAX_WORD
         && characters.all(|character| character.is_ascii_alphabetic() || character == '_' || character == '-')

@@ -1,10 +1,11 @@
 //! The type of an attribute from its values. Values are counted one by one and not kept.
 
+use crate::formatting::thousands;
 use crate::item::Value;
 use crate::model::limits::{Limits, Precision, Zone};
 use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 use crate::model::value_type::ValueType;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What fewer values have in common may be an accident.
 const MANY: u64 = 8;
@@ -16,10 +17,14 @@ const EPOCH_SECONDS: std::ops::Range<f64> = 1e9..4.2e9;
 /// What the values of an attribute have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Summary {
-    /// The number of values.
+    /// The number of values that are not null.
     pub count: u64,
-    /// The types of the values.
-    kinds: BTreeSet<&'static str>,
+    /// The number of nulls, which are as good as absent.
+    pub nulls: u64,
+    /// How many values are of each type.
+    kinds: BTreeMap<&'static str, u64>,
+    /// Whether a number is not whole.
+    has_fraction: bool,
     /// The forms that all texts have.
     forms: Option<Vec<Form>>,
     /// The different texts, while there are few.
@@ -48,7 +53,12 @@ enum Form {
 impl Summary {
     /// Counts a value.
     pub fn add(&mut self, value: &Value) {
-        self.kinds.insert(kind_name(value));
+        if *value == Value::Null {
+            self.nulls += 1;
+            return;
+        }
+        *self.kinds.entry(kind_name(value)).or_default() += 1;
+        self.has_fraction |= matches!(value, Value::Number(text) if text.parse::<i64>().is_err());
         if let Some(text) = value.as_text() {
             self.add_text(text);
         } else {
@@ -77,20 +87,27 @@ impl Summary {
         }
     }
 
-    /// Returns the type that all values have; a string if they differ.
+    /// Returns the type that all values have, or else most of them.
     pub fn value_type(&self) -> ValueType {
-        let kinds: Vec<&str> = self.kinds.iter().copied().collect();
-        match kinds.as_slice() {
-            ["number"] if self.has(Form::Integer) => ValueType::Int,
-            ["number"] => ValueType::Decimal,
-            ["bool"] => ValueType::Bool,
-            ["binary"] => ValueType::Binary,
-            ["list"] => ValueType::List,
-            ["map"] => ValueType::Map,
-            ["strings"] | ["numbers"] | ["binaries"] => ValueType::Set,
-            ["string"] => self.text_type(),
+        match self.kinds.iter().max_by_key(|(_, count)| **count).map(|(kind, _)| *kind) {
+            Some("number") if self.has_fraction => ValueType::Decimal,
+            Some("number") => ValueType::Int,
+            Some("bool") => ValueType::Bool,
+            Some("binary") => ValueType::Binary,
+            Some("list") => ValueType::List,
+            Some("map") => ValueType::Map,
+            Some("string set" | "number set" | "binary set") => ValueType::Set,
+            Some(_) if self.kinds.len() == 1 => self.text_type(),
             _ => ValueType::String,
         }
+    }
+
+    /// Returns how many values are of each type, if there are several; the most come first.
+    pub fn mixture(&self) -> Option<Vec<String>> {
+        let mut kinds: Vec<(&str, u64)> = self.kinds.iter().map(|(kind, count)| (*kind, *count)).collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let printed = kinds.iter().map(|(kind, count)| format!("a {kind} in {}", thousands(*count)));
+        (kinds.len() > 1).then(|| printed.collect())
     }
 
     /// Returns the type of texts, by their form.
@@ -188,9 +205,9 @@ fn kind_name(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::List(_) => "list",
         Value::Map(_) => "map",
-        Value::StringSet(_) => "strings",
-        Value::NumberSet(_) => "numbers",
-        Value::BinarySet(_) => "binaries",
+        Value::StringSet(_) => "string set",
+        Value::NumberSet(_) => "number set",
+        Value::BinarySet(_) => "binary set",
     }
 }
 
@@ -216,9 +233,11 @@ mod tests {
         let words: Vec<&str> = ["NEW", "PAID"].into_iter().cycle().take(8).collect();
         assert_eq!(texts(&words).value_type(), ValueType::Choice(vec!["NEW".to_owned(), "PAID".to_owned()]));
         assert_eq!(texts(&words[..7]).value_type(), ValueType::Id);
-        let mut mixed = texts(&["a"]);
-        mixed.add(&Value::Number("1".to_owned()));
-        assert_eq!(mixed.value_type(), ValueType::String);
+        let mut mixed = texts(&["n/a"]);
+        mixed.add(&Value::Null);
+        (0..2).for_each(|_| mixed.add(&Value::Number("1".to_owned())));
+        assert_eq!((mixed.value_type(), mixed.count, mixed.nulls), (ValueType::Int, 3, 1));
+        assert_eq!(mixed.mixture().unwrap(), ["a number in 2", "a string in 1"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Holds a draft against the items it was made from: what does not fit is made more general, and what still does not fit is said.
 
-use super::entity::{generalise_index, is_nearly_all};
+use super::entity::{generalise_index, is_nearly_all, open_remark};
 use super::explain::merged;
 use super::group::Group;
 use crate::audit::check_item;
-use crate::draft::{Confidence, Draft};
+use crate::draft::{Asked, Confidence, Draft};
 use crate::formatting::thousands;
 use crate::item::{Item, Value};
 use crate::model::value_type::ValueType;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 ///
 /// Returns a message if the draft is not a model.
 pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> {
-    let indexes = draft.model.indexes.clone();
+    let (indexes, proposed) = (draft.model.indexes.clone(), draft.model.entities.clone());
     let free_index = |index: &Index| {
         let index = index.clone();
         Box::new(move |entity: &mut Entity, _: &Group| generalise_index(entity, &index)) as Stage
@@ -53,6 +53,7 @@ pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> 
             }
         }
     }
+    adapt(&proposed, groups, draft);
     let model = as_read(draft)?;
     for ((entity, group), fitting) in model.entities.iter().zip(groups).zip(fitting_items(groups, &model)) {
         let all = group.sample.len();
@@ -61,6 +62,54 @@ pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> 
         draft.note(format!("{}.key", entity.subject()), confidence, fitting);
     }
     Ok(())
+}
+
+/// Removes what only the proposed keys needed, and says what an index that was made more general looked like.
+fn adapt(proposed: &[Entity], groups: &[Group], draft: &mut Draft) {
+    let mut remarks = Vec::new();
+    for ((entity, before), group) in draft.model.entities.iter_mut().zip(proposed).zip(groups) {
+        forget_unused(entity, group);
+        for own in &before.indexes {
+            let is_kept = entity.index_key(&own.index).is_some_and(|now| now.key == own.key);
+            let index = draft.model.indexes.iter().find(|index| index.name == own.index);
+            if let Some(index) = index.filter(|_| !is_kept) {
+                let remark = open_remark(index, &own.key, "no template fits all items");
+                remarks.push((entity.subject(), remark));
+            }
+        }
+    }
+    remarks.into_iter().for_each(|(subject, remark)| draft.remark(subject, remark));
+    let entities = &draft.model.entities;
+    let now = |name: &str| entities.iter().find(|entity| entity.name == name);
+    draft.questions.retain_mut(|question| match &question.asked {
+        Asked::AttributeName { entity, attribute } => {
+            now(entity).is_some_and(|entity| entity.attributes.iter().any(|own| own.name == *attribute))
+        }
+        Asked::Template { entity, index, position } => {
+            let own = now(entity).and_then(|entity| match index {
+                Some(index) => entity.index_key(index)?.key.get(*position),
+                None => entity.key.get(*position),
+            });
+            own.is_some_and(|own| own.to_string() == question.assumed)
+        }
+        Asked::When { entity, index } => {
+            let own = now(entity).and_then(|entity| entity.index_key(index));
+            own.into_iter().for_each(|own| question.assumed = own.when.to_string());
+            own.is_some()
+        }
+        _ => true,
+    });
+}
+
+/// Removes the attributes that no item has and no key consists of.
+fn forget_unused(entity: &mut Entity, group: &Group) {
+    let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    let fields: BTreeSet<String> =
+        entity.key.iter().chain(index_keys).flat_map(Template::fields).map(str::to_owned).collect();
+    entity
+        .attributes
+        .retain(|attribute| group.having(&attribute.name) > 0 || fields.contains(&attribute.name));
+    entity.numbers = Default::default();
 }
 
 /// Makes an entity more general.
@@ -123,11 +172,6 @@ fn free_keys(entity: &mut Entity, group: &Group) {
             entity.attributes.push(Attribute::new(name, ValueType::String));
         }
     }
-    let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
-    let fields: BTreeSet<String> =
-        entity.key.iter().chain(index_keys).flat_map(Template::fields).map(str::to_owned).collect();
-    entity
-        .attributes
-        .retain(|attribute| group.having(&attribute.name) > 0 || fields.contains(&attribute.name));
+    forget_unused(entity, group);
     entity.identity = entity.key_fields().map(str::to_owned).collect();
 }

@@ -1,5 +1,6 @@
 //! Reads a schema: CREATE TABLE, CREATE TYPE … AS ENUM, CREATE [UNIQUE] INDEX, and the ALTER TABLE … ADD that dumps consist of.
 
+use super::column_types::{builtin, choice};
 use super::schema::{Column, ForeignKey, Schema, Table};
 use super::statement::{Cursor, literals, split_commas};
 use super::tokens::{Dialect, Kind, Token, statements};
@@ -30,6 +31,7 @@ impl Schema {
                 return Err(format!("the schema has more than {MAX_TABLES} tables: split it"));
             }
         }
+        reader.leave_out_what_no_key_holds();
         if reader.schema.tables.is_empty() {
             return Err("there is no CREATE TABLE with columns: is this the schema of a database?".to_owned());
         }
@@ -57,13 +59,17 @@ impl Reader {
                 self.create_type(cursor);
             } else if cursor.eat("DOMAIN") {
                 self.create_domain(cursor);
-            } else if cursor.eat_all(&["UNIQUE", "INDEX"]) {
-                self.create_index(cursor, true);
-            } else if cursor.eat("INDEX") {
-                self.create_index(cursor, false);
+            } else {
+                let unique = cursor.eat("UNIQUE");
+                while ["CLUSTERED", "NONCLUSTERED", "BITMAP"].iter().any(|word| cursor.eat(word)) {}
+                if cursor.eat("INDEX") {
+                    self.create_index(cursor, unique, line);
+                }
             }
         } else if cursor.eat_all(&["ALTER", "TABLE"]) {
             self.alter_table(cursor, line);
+        } else if cursor.eat_all(&["RENAME", "TABLE"]) {
+            self.remark(line, format!("RENAME TABLE is not carried out: {}", words(cursor.tokens)));
         } else if cursor.eat_all(&["DROP", "TABLE"]) {
             cursor.eat_all(&["IF", "EXISTS"]);
             for name in split_commas(cursor.tokens).into_iter().filter_map(|part| Cursor::new(part).name()) {
@@ -76,9 +82,34 @@ impl Reader {
         self.schema.remarks.push((line, text));
     }
 
+    /// Bytes, maps and lists are in no key, and have no markers of unique values.
+    fn leave_out_what_no_key_holds(&mut self) {
+        for table in &mut self.schema.tables {
+            let is_scalar =
+                |name: &String| table.columns.iter().any(|own| own.name == *name && own.kind.is_scalar());
+            let mut left: Vec<(&str, Vec<String>)> = Vec::new();
+            for (kind, keys) in [("unique", &mut table.unique), ("indexed", &mut table.indexes)] {
+                let all = std::mem::take(keys).into_iter();
+                let (kept, others): (Vec<_>, Vec<_>) = all.partition(|key| key.iter().all(is_scalar));
+                *keys = kept;
+                left.extend(others.into_iter().map(|key| (kind, key)));
+            }
+            for (kind, key) in left {
+                let (own, columns) = (&table.name, key.join(", "));
+                let remark = format!(
+                    "({columns}) of {own} is {kind}, which is left out: keys hold only text and numbers"
+                );
+                self.schema.remarks.push((table.line, remark));
+            }
+        }
+    }
+
     fn create_table(&mut self, mut cursor: Cursor<'_>, line: usize) {
         let if_absent = cursor.eat_all(&["IF", "NOT", "EXISTS"]);
         let Some(name) = cursor.name() else { return };
+        if name.to_lowercase().starts_with("sqlite_") {
+            return self.remark(line, format!("table {name} is SQLite's own, and is left out"));
+        }
         if self.schema.table(&name).is_some() {
             if !if_absent {
                 self.remark(line, format!("table {name} is created a second time, which is left out"));
@@ -236,11 +267,12 @@ impl Reader {
         self.types.insert(name.to_lowercase(), kind);
     }
 
-    fn create_index(&mut self, mut cursor: Cursor<'_>, unique: bool) {
+    fn create_index(&mut self, mut cursor: Cursor<'_>, unique: bool, line: usize) {
         cursor.eat("CONCURRENTLY");
         cursor.eat_all(&["IF", "NOT", "EXISTS"]);
-        if !cursor.sees("ON") {
-            cursor.name();
+        let index = if cursor.sees("ON") { None } else { cursor.name() };
+        if cursor.eat("USING") {
+            cursor.next();
         }
         if !cursor.eat("ON") {
             return;
@@ -251,14 +283,26 @@ impl Reader {
             cursor.next();
         }
         let inside = cursor.group().unwrap_or_default();
-        let is_partial = cursor.tokens.iter().any(|token| token.is("WHERE"));
+        let condition = cursor.tokens.iter().position(|token| token.is("WHERE"));
         let Some(table) = self.schema.tables.iter_mut().find(|table| table.name.eq_ignore_ascii_case(&name))
         else {
             return;
         };
-        if let (false, Ok(names)) = (is_partial, columns(table, inside)) {
-            if unique { table.unique.push(names) } else { table.indexes.push(names) }
-        }
+        let why = match (condition, columns(table, inside)) {
+            (None, Ok(names)) => {
+                if unique {
+                    table.unique.push(names)
+                } else {
+                    table.indexes.push(names)
+                }
+                return;
+            }
+            (Some(at), _) => format!("it has only some rows: {}", words(&cursor.tokens[at..])),
+            (None, Err(unknown)) => format!("it is not one of columns: {unknown}"),
+        };
+        let kind = if unique { "unique index" } else { "index" };
+        let index = index.map(|index| format!(" {index}")).unwrap_or_default();
+        self.remark(line, format!("the {kind}{index} of {name} is left out, because {why}"));
     }
 
     fn alter_table(&mut self, mut cursor: Cursor<'_>, line: usize) {
@@ -309,12 +353,20 @@ impl Reader {
         if cursor.eat("CONSTRAINT") && !is_constraint(&cursor) {
             cursor.name();
         }
+        let before = table.foreign_keys.len();
         if let Err(unknown) = constrain(table, cursor) {
             let remark = format!(
                 "a constraint of {} is left out, because it is not one of columns: {unknown}",
                 table.name
             );
             self.remark(line, remark);
+        }
+        for key in table.foreign_keys[before..].iter().filter(|key| key.columns.len() > 1) {
+            let (own, columns, to) = (&table.name, key.columns.join(", "), &key.table);
+            let remark = format!(
+                "the foreign key ({columns}) of {own} to {to} is left out, because it has several columns"
+            );
+            self.schema.remarks.push((line, remark));
         }
     }
 }
@@ -428,34 +480,6 @@ fn check(table: &mut Table, tokens: &[Token]) {
     if let (Some(kind), Some(column)) = (choice(&literals(tokens)), table.column_mut(&name)) {
         column.kind = kind;
     }
-}
-
-/// Words as a type of choices, if a model can write them so.
-fn choice(words: &[String]) -> Option<ValueType> {
-    let fine = |word: &String| !word.is_empty() && word.trim() == word && !word.contains(['|', '?', '#']);
-    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec()))
-}
-
-/// The attribute type of a built-in type.
-fn builtin(word: &str) -> Option<ValueType> {
-    Some(match word {
-        "int" | "integer" | "int2" | "int4" | "int8" | "smallint" | "bigint" | "mediumint" | "tinyint"
-        | "serial" | "bigserial" | "smallserial" | "serial4" | "serial8" | "year" | "oid" => ValueType::Int,
-        "bool" | "boolean" => ValueType::Bool,
-        "numeric" | "decimal" | "dec" | "real" | "double" | "float" | "float4" | "float8" | "money"
-        | "number" => ValueType::Decimal,
-        "text" | "varchar" | "char" | "character" | "bpchar" | "citext" | "name" | "nchar" | "nvarchar"
-        | "varchar2" | "tinytext" | "mediumtext" | "longtext" | "clob" | "string" | "time" | "timetz"
-        | "interval" | "inet" | "cidr" | "macaddr" | "xml" | "bit" | "varbit" | "set" => ValueType::String,
-        "uuid" | "uniqueidentifier" => ValueType::Uuid,
-        "date" => ValueType::Date,
-        "timestamp" | "timestamptz" | "datetime" | "datetime2" => ValueType::Timestamp,
-        "bytea" | "blob" | "tinyblob" | "mediumblob" | "longblob" | "binary" | "varbinary" => {
-            ValueType::Binary
-        }
-        "json" | "jsonb" | "hstore" => ValueType::Map,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -27,8 +27,13 @@ pub(super) struct Placements {
 }
 
 impl Placement {
-    /// Whether a read that knows `equals` and wants `next` sorted or bounded finds its items here.
-    fn serves(&self, read: &Read, single: bool) -> bool {
+    /// Whether a read that knows `equals` and wants `next` sorted or bounded finds its items here. Those that lack an attribute of the key are not.
+    fn serves(&self, read: &Read, single: bool, is_optional: impl Fn(&String) -> bool) -> bool {
+        let wanted = read.range.as_ref().or(read.order.as_ref().map(|(by, _)| by));
+        let is_named = |name: &String| read.equals.contains(name) || wanted == Some(name);
+        if self.partition.iter().chain(&self.sort).any(|name| is_optional(name) && !is_named(name)) {
+            return false;
+        }
         if !self.partition.iter().all(|name| read.equals.contains(name))
             || (self.partition.is_empty() && !read.equals.is_empty())
         {
@@ -37,7 +42,7 @@ impl Placement {
         let rest: BTreeSet<&String> =
             read.equals.iter().filter(|name| !self.partition.contains(name)).collect();
         let start: BTreeSet<&String> = self.sort.iter().take(rest.len()).collect();
-        let wanted = read.range.as_ref().or(read.order.as_ref().map(|(by, _)| by)).filter(|_| !single);
+        let wanted = wanted.filter(|_| !single);
         rest == start && wanted.is_none_or(|by| self.sort.get(rest.len()) == Some(by))
     }
 
@@ -118,7 +123,8 @@ pub(super) fn choose(
     for read in ordered {
         let single = entities.identifies(number, &read.equals);
         let all = std::iter::once(&placements.key).chain(&placements.indexes);
-        if !all.into_iter().any(|placement| placement.serves(read, single)) {
+        let is_optional = |name: &String| entities.is_optional(number, name);
+        if !all.into_iter().any(|placement| placement.serves(read, single, is_optional)) {
             let placement = placement(number, read, single, &identity, entities);
             placements.indexes.push(placement);
         }

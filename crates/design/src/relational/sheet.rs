@@ -31,7 +31,7 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
     }
     let nouns: BTreeSet<String> = rows
         .iter()
-        .filter_map(|row| sentence::noun(&row.pattern))
+        .filter_map(sentence::noun)
         .chain(rows.iter().flat_map(|row| row.entities.clone()))
         .collect();
     let mut schema = Schema::default();
@@ -198,6 +198,27 @@ mod tests {
 | 10 | Create order | 20/s | |
 | 11 | Frobnicate the widgets | 1/s | |
 ";
+
+    /// A title above, both ends of a range in one parameter, directions, no parameters, and a part of an entity.
+    #[test]
+    fn sheets_are_read_as_teams_write_them() {
+        let sheet = "Access Pattern Analysis:\n──────────\nPattern | Input | Frequency\n──────────
+            Get orders by date range | userId+dates | 1/s
+            List products by category, sorted by price (descending) | category, price | 1/s
+            Create Customer | N/A | 1/s
+            Get user profile | userId | 1/s
+            List employees in a department, ordered by hire date | departmentId | 1/s";
+        let text = draft(sheet, "Shop").unwrap().text();
+        for part in [
+            "ordersByUserId = { in = [\"userId\"], out = \"Order*\", range = \"date\"",
+            "in = [\"category\"], out = \"Product*\", order = \"price desc\"",
+            "attributes = { customerId = \"id\" }",
+            "userByUserId = { in = [\"userId\"], out = \"User\"",
+            "order = \"hireDate asc\"",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
 
     #[test]
     fn the_outer_marks_of_a_table_may_be_left_out() {

@@ -65,13 +65,18 @@ impl Dialect {
     }
 }
 
-/// Splits SQL into statements: the tokens between semicolons. Comments, the data of `COPY … FROM stdin` and psql's own commands are left out.
+/// Splits SQL into statements: the tokens between semicolons, between lines `GO` or `/`, or from one that creates something at the start of a line to
+/// the next. Comments, the data of `COPY … FROM stdin` and psql's own commands are left out.
 pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     let mut lexer = Lexer { sql, rest: sql, line: 1, dialect };
     let (mut statements, mut current) = (Vec::new(), Vec::new());
     while let Some(token) = lexer.next() {
-        if !token.is(";") {
+        if !token.is(";") && !is_batch_end(sql, &token) {
             current.push(token);
+            if let Some(next) = unended(&current) {
+                let begun = current.split_off(next);
+                statements.push(std::mem::replace(&mut current, begun));
+            }
             continue;
         }
         if is_copy(&current) {
@@ -82,6 +87,31 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     statements.push(current);
     statements.retain(|statement| !statement.is_empty());
     statements
+}
+
+/// `GO` of SQL Server and `/` of Oracle end what is before them, alone in their line.
+fn is_batch_end(sql: &str, token: &Token) -> bool {
+    let before = sql[..token.span.start].rsplit('\n').next().unwrap_or_default();
+    let after = sql[token.span.end..].split('\n').next().unwrap_or_default();
+    (token.is("GO") || token.is("/")) && before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// Where the last two tokens begin a statement although the one before has no semicolon. Inside of procedures they do not.
+fn unended(tokens: &[Token]) -> Option<usize> {
+    let at = tokens.len().checked_sub(2).filter(|at| *at > 0)?;
+    let [first, second] = [&tokens[at], &tokens[at + 1]];
+    let begins = match first.text.to_ascii_uppercase().as_str() {
+        "CREATE" => ["TABLE", "UNIQUE", "INDEX", "TYPE", "VIEW", "CLUSTERED", "NONCLUSTERED"]
+            .iter()
+            .any(|word| second.is(word)),
+        "ALTER" | "DROP" => second.is("TABLE"),
+        "INSERT" => second.is("INTO"),
+        _ => false,
+    };
+    let bodies = ["PROCEDURE", "FUNCTION", "TRIGGER", "PACKAGE", "EVENT"];
+    let has_body =
+        tokens[0].is("CREATE") && tokens.iter().take(8).any(|token| bodies.iter().any(|word| token.is(word)));
+    (begins && first.kind == Kind::Word && first.line > tokens[at - 1].line && !has_body).then_some(at)
 }
 
 /// A statement in one line, without comments and with `?` for its values.
@@ -270,6 +300,15 @@ mod tests {
     fn copied_rows_and_commands_of_psql_are_left_out() {
         let found = texts("\\connect shop\nCOPY t (a) FROM stdin;\n1;'\n\\.\nSELECT 1");
         assert_eq!(found, [vec!["COPY", "t", "(", "a", ")", "FROM", "stdin"], vec!["SELECT", "1"]]);
+    }
+
+    #[test]
+    fn statements_without_semicolons_end_where_the_next_begins() {
+        let found = texts("CREATE TABLE a (x int)\nGO\nCREATE TABLE b (y int)\nCREATE TABLE c (z int)\n/\nx");
+        let starts: Vec<&str> =
+            found.iter().map(|statement| statement[statement.len().min(3) - 1].as_str()).collect();
+        assert_eq!(starts, ["a", "b", "c", "x"]);
+        assert_eq!(texts("CREATE PROCEDURE p AS\nCREATE TABLE t (x int)\nSELECT go\n/ 2").len(), 1);
     }
 
     #[test]

@@ -14,13 +14,13 @@ pub fn run(arguments: &Audit) -> Outcome {
         PlainFormat::Text => TableAudit::new(&model),
         PlainFormat::Json => TableAudit::with_all_messages(&model),
     };
+    let table = arguments.table.as_deref().unwrap_or(&model.table.name);
     match &arguments.items {
-        Some(path) => items::each_in_file(path, usize::MAX, |item| {
+        Some(path) => items::each_in_file(path, table, usize::MAX, |item| {
             inspection.add(&item);
             Ok(())
         })?,
         None => {
-            let table = arguments.table.as_deref().unwrap_or(&model.table.name);
             let mut client = Client::new(&arguments.endpoint)?;
             items::each(&mut client, table, |item| inspection.add(item))?;
         }

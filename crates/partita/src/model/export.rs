@@ -2,17 +2,20 @@
 
 use super::arguments::{Destination, Export};
 use super::{FINE, Outcome, file};
-use partita_design::exchange::{onetable, table_definition, workbench};
+use partita_design::exchange::{Exported, onetable, table_definition, workbench};
 use partita_design::reader::schema;
 
 pub fn run(arguments: &Export) -> Outcome {
     let model = file::model(&arguments.model)?;
-    let document = match arguments.to {
+    let exported = match arguments.to {
         Destination::Workbench => workbench::export(&model),
         Destination::Onetable => onetable::export(&model),
-        Destination::CreateTable => table_definition::create_table(&model),
+        Destination::CreateTable => {
+            Exported { document: table_definition::create_table(&model), remarks: Vec::new() }
+        }
     };
-    println!("{document:#}");
+    println!("{:#}", exported.document);
+    exported.remarks.iter().for_each(|remark| eprintln!("{remark}"));
     Ok(FINE)
 }
 

@@ -8,7 +8,6 @@ use partita_design::draft::Draft;
 use partita_design::exchange::infrastructure::{self, DeclaredTable};
 use partita_design::exchange::{library, onetable, workbench};
 use partita_design::inference::Inference;
-use partita_design::model::Model;
 use partita_design::relational;
 use std::path::Path;
 
@@ -32,7 +31,7 @@ fn drafts(arguments: &Import, text: &str) -> Result<Vec<Draft>, String> {
     let table = arguments.table.as_deref().unwrap_or("Table");
     Ok(match arguments.from {
         Origin::Workbench => workbench::import(text)?,
-        Origin::Onetable => vec![plain(onetable::import(text, table)?, "OneTable")],
+        Origin::Onetable => vec![onetable::import(text, table)?],
         Origin::Sql => {
             let queries = arguments.queries.as_deref().map(file::text).transpose()?;
             let observed = relational::Observations { queries: queries.as_deref(), seconds: arguments.over };
@@ -62,14 +61,8 @@ fn declared(arguments: &Import, tables: Vec<DeclaredTable>) -> Result<Vec<Draft>
         return Err("the items are those of one table: name it with --table".to_owned());
     };
     let mut inference = Inference::new(table.schema.clone());
-    items::each_in_file(path, usize::MAX, |item| inference.add(item, None))?;
+    items::each_in_file(path, &table.schema.table, usize::MAX, |item| inference.add(item, None))?;
     Ok(vec![inference.finish()?])
-}
-
-/// A model that needs patterns and writes to be complete.
-fn plain(model: Model, tool: &str) -> Draft {
-    let about = format!("Imported from {tool}. Add the patterns and writes, then: partita model check");
-    Draft { model, about, ..Draft::default() }
 }
 
 /// The draft to print: the only one, or that of the named table.
@@ -90,24 +83,24 @@ fn chosen<'d>(arguments: &Import, drafts: &'d [Draft]) -> Result<&'d Draft, Stri
 
 /// Writes each draft to a file of its table's name; files that exist are not replaced.
 fn write_all(folder: &Path, drafts: &[Draft]) -> Result<(), String> {
-    let mut names: Vec<&str> = drafts.iter().map(|draft| draft.model.table.name.as_str()).collect();
+    let mut names: Vec<String> = drafts.iter().map(file_name).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("the file has several tables called {}", pair[0]));
+        return Err(format!("several tables of the file would be written to {}", pair[0]));
     }
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     for draft in drafts {
-        let name = draft
-            .model
-            .table
-            .name
-            .replace(|character: char| !character.is_alphanumeric() && !"._-".contains(character), "_");
-        let path = folder.join(format!("{name}.toml"));
+        let path = folder.join(file_name(draft));
         let written = std::fs::File::create_new(&path)
             .and_then(|mut out| std::io::Write::write_all(&mut out, draft.text().as_bytes()));
         written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         println!("{}", path.display());
     }
     Ok(())
+}
+
+fn file_name(draft: &Draft) -> String {
+    let is_other = |character: char| !character.is_alphanumeric() && !"._-".contains(character);
+    format!("{}.toml", draft.model.table.name.replace(is_other, "_"))
 }

@@ -17,9 +17,8 @@ pub fn run(arguments: &Infer) -> Outcome {
     let draft = match &arguments.items {
         Some(path) => {
             let mut inference = Inference::new(known);
-            items::each_in_file(path, arguments.limit.unwrap_or(usize::MAX), |item| {
-                inference.add(item, None)
-            })?;
+            let limit = arguments.limit.unwrap_or(usize::MAX);
+            items::each_in_file(path, &arguments.table, limit, |item| inference.add(item, None))?;
             inference.finish()?
         }
         None => scan(arguments, known)?,

@@ -6,64 +6,93 @@ use crate::progress_bar::ProgressBar;
 use partita_design::exchange::item_json;
 use partita_design::item::Item;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+/// What some programs write at the start of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 const NOT_DYNAMODB_JSON: &str =
     "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}";
 
 /// Reads the items of a file in DynamoDB JSON: a list, the output of `aws dynamodb scan`, an export, the input of
-/// BatchWriteItem, or one item per line; items in plain JSON are read too. Only a file of lines is read
+/// BatchWriteItem, of which those of one table, or one item per line; items in plain JSON are read too. Only a file of lines is read
 /// without keeping it.
 pub fn each_in_file(
     path: &Path,
+    table: &str,
     limit: usize,
     mut take: impl FnMut(Item) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut reader = file::reader(path)?;
-    let mut first = String::new();
+    let (mut first, mut number) = (String::new(), 0);
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-    while first.trim().is_empty() {
+    while first.trim_matches(|c: char| c == BYTE_ORDER_MARK || c.is_whitespace()).is_empty() {
         first.clear();
+        number += 1;
         if reader.read_line(&mut first).map_err(failed)? == 0 {
             return Ok(());
         }
     }
-    let of_line = |line: &str| {
-        serde_json::from_str::<Value>(line).map_err(|error| format!("the items are not JSON: {error}"))
-    };
+    let first = first.trim_start_matches(BYTE_ORDER_MARK).to_owned();
     let is_item =
         |object: &serde_json::Map<String, Value>| !object.contains_key("Items") && batch(object).is_none();
     let is_line =
         serde_json::from_str::<Value>(&first).is_ok_and(|value| value.as_object().is_some_and(is_item));
     if is_line {
         let lines = std::iter::once(Ok(first)).chain(reader.lines());
-        for line in lines.take(limit) {
+        for (line, number) in lines.zip(number..).take(limit) {
             let line = line.map_err(failed)?;
             if !line.trim().is_empty() {
-                take(decoded(&of_line(&line)?)?)?;
+                take(decoded(&json_of(&line, number)?)?)?;
             }
         }
         return Ok(());
     }
     let mut text = first;
     reader.read_to_string(&mut text).map_err(failed)?;
-    let values = match of_line(&text)? {
+    let values = match json_of(&text, number)? {
         Value::Array(values) => values,
         Value::Object(mut object) => match object.remove("Items") {
             Some(Value::Array(values)) => values,
-            _ => batch(&object).unwrap_or_else(|| vec![Value::Object(object)]),
+            _ => match batch(&object) {
+                Some(tables) => of_table(tables, table)?,
+                None => vec![Value::Object(object)],
+            },
         },
         _ => return Err("the items are not JSON objects".to_owned()),
     };
     values.iter().take(limit).try_for_each(|value| take(decoded(value)?))
 }
 
-/// The items of a BatchWriteItem request: puts by the name of their table.
-fn batch(request: &serde_json::Map<String, Value>) -> Option<Vec<Value>> {
-    let puts = request.values().map(|puts| puts.as_array()).collect::<Option<Vec<_>>>()?;
+/// JSON that starts in a line of the file.
+fn json_of(text: &str, line: usize) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+        let (line, column) = (line + error.line().saturating_sub(1), error.column());
+        format!("the items are not JSON: {what} at line {line} column {column}")
+    })
+}
+
+/// The items of a BatchWriteItem request by the name of their table.
+fn batch(request: &serde_json::Map<String, Value>) -> Option<BTreeMap<String, Vec<Value>>> {
     let item = |put: &Value| put.get("PutRequest")?.get("Item").cloned();
-    puts.into_iter().flatten().map(item).collect::<Option<Vec<_>>>().filter(|items| !items.is_empty())
+    let items = |puts: &Value| puts.as_array()?.iter().map(item).collect::<Option<Vec<_>>>();
+    let tables = request.iter().map(|(table, puts)| Some((table.clone(), items(puts)?)));
+    let tables = tables.collect::<Option<BTreeMap<_, _>>>()?;
+    tables.values().any(|items| !items.is_empty()).then_some(tables)
+}
+
+/// The items of the only table, or of the named one.
+fn of_table(mut tables: BTreeMap<String, Vec<Value>>, table: &str) -> Result<Vec<Value>, String> {
+    if tables.len() == 1 {
+        return Ok(tables.into_values().flatten().collect());
+    }
+    let names = tables.keys().cloned().collect::<Vec<_>>().join(", ");
+    tables
+        .remove(table)
+        .ok_or_else(|| format!("the file has items of several tables: {names}; choose one with --table"))
 }
 
 /// An item, or the `Item` of a line of an export. An item without any type is plain JSON.
@@ -112,5 +141,39 @@ pub fn each(client: &mut Client, table: &str, mut take: impl FnMut(&Item)) -> Re
             progress.finish();
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of items that are read from a file with this text.
+    fn read(text: &str, table: &str) -> Result<usize, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items.json");
+        std::fs::write(&path, text).unwrap();
+        let mut items = Vec::new();
+        each_in_file(&path, table, usize::MAX, |item| {
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(items.len())
+    }
+
+    #[test]
+    fn items_of_several_tables_are_told_apart() {
+        let put = r#"{"PutRequest":{"Item":{"PK":{"S":"1"}}}}"#;
+        let batch = format!(r#"{{"Orders":[{put}],"Users":[{put},{put}]}}"#);
+        assert_eq!(read(&batch, "Users"), Ok(2));
+        assert!(read(&batch, "Table").unwrap_err().contains("Orders, Users"));
+        assert_eq!(read(&format!(r#"{{"Orders":[{put}]}}"#), "Table"), Ok(1));
+    }
+
+    #[test]
+    fn a_mark_is_skipped_and_the_line_of_a_mistake_is_named() {
+        assert_eq!(read("\u{feff}{\"PK\":{\"S\":\"1\"}}\n", "T"), Ok(1));
+        let broken = read("{\"PK\":{\"S\":\"1\"}}\n\n{\"PK\":", "T").unwrap_err();
+        assert!(broken.contains("at line 3 column"), "{broken}");
     }
 }

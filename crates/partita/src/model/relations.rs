@@ -18,10 +18,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let model = file::model(&arguments.model)?;
     let relations = Relations::new(&model);
     let mut writer = Writer::new(&relations, &arguments.out)?;
+    let table = arguments.table.as_deref().unwrap_or(&model.table.name);
     match &arguments.items {
-        Some(path) => items::each_in_file(path, usize::MAX, |item| writer.write(&item))?,
+        Some(path) => items::each_in_file(path, table, usize::MAX, |item| writer.write(&item))?,
         None => {
-            let table = arguments.table.as_deref().unwrap_or(&model.table.name);
             let mut client = Client::new(&arguments.endpoint)?;
             let mut outcome = Ok(());
             items::each(&mut client, table, |item| {

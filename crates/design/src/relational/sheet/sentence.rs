@@ -162,9 +162,17 @@ impl Object {
 const NOT_UNDERSTOOD: &str =
     "this is not understood; write a sentence such as `List orders of a user, newest first`";
 
-/// The entity that a sentence is certainly about: what it gets, lists or creates, in one word.
-pub(super) fn noun(text: &str) -> Option<String> {
-    let words = words(text.split(',').next().unwrap_or_default());
+/// The entity that words start with and whose identifier is the only parameter: of "user profile" by `userId`, the user.
+fn owner(words: &[String], parameters: &[String]) -> Option<String> {
+    let [parameter] = parameters else { return None };
+    let owner = naming::entity(parameter.strip_suffix("Id")?);
+    let starts = |end: usize| naming::entity(&words[..end].join("_")) == owner;
+    (1..words.len()).any(starts).then_some(owner)
+}
+
+/// The entity that a sentence is certainly about: what it gets, lists or creates, in one word, or in several if the parameter says which.
+pub(super) fn noun(row: &Row) -> Option<String> {
+    let words = words(row.pattern.split(',').next().unwrap_or_default());
     let (verb, rest) = split_verb(&words);
     let object = object(rest);
     let counted = words.first().is_some_and(|word| is_aggregate(word));
@@ -173,7 +181,7 @@ pub(super) fn noun(text: &str) -> Option<String> {
     }
     let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
     let named: Vec<&String> = object.iter().filter(is_named).collect();
-    let [only] = named.as_slice() else { return None };
+    let [only] = named.as_slice() else { return owner(object, &row.parameters) };
     let plain = only.chars().all(|character| character.is_alphabetic() || character == '_');
     plain.then(|| naming::entity(only))
 }
@@ -215,7 +223,10 @@ impl Sentence {
         if verb.is_none() && found.len() == rest.len() {
             return Err(NOT_UNDERSTOOD.to_owned());
         }
-        let object = Object::parse(found, nouns)?;
+        let mut object = Object::parse(found, nouns)?;
+        if let Some(owner) = owner(found, &row.parameters).filter(|_| !nouns.contains(&object.noun)) {
+            object.noun = owner;
+        }
         if object.attribute.is_some() && verb != Some(Verb::Update) {
             return Err(NOT_UNDERSTOOD.to_owned());
         }
@@ -307,14 +318,18 @@ impl Sentence {
             return Ok(());
         }
         self.inputs = row.parameters.clone();
+        let order = self.order.as_ref().map(|(by, _)| by);
+        self.inputs.retain(|name| Some(name) != order);
         if self.range.is_none() {
             return Ok(());
         }
-        let times: Vec<String> =
-            self.inputs.iter().filter(|name| super::kind(name).is_time()).cloned().collect();
+        // The two ends of a range are one attribute: `dates`.
+        let single = |name: &String| name.strip_suffix('s').unwrap_or(name).to_owned();
+        let is_time = |name: &&String| super::kind(&single(name)).is_time();
+        let times: Vec<String> = self.inputs.iter().filter(is_time).cloned().collect();
         match times.as_slice() {
             [] => {}
-            [one] => self.range = Some(one.clone()),
+            [one] => self.range = Some(single(one)),
             several => {
                 return Err(format!("{} bound it: which attribute is between them", several.join(" and ")));
             }
@@ -345,7 +360,9 @@ impl Sentence {
         {
             self.range = Some("date".to_owned());
         } else if preposition == "sorted" || preposition == "ordered" {
-            self.order = Some((attribute(last), false));
+            let by: Vec<&str> = named.iter().copied().filter(|word| direction(word).is_none()).collect();
+            let descending = named.iter().find_map(|word| direction(word)).unwrap_or(false);
+            self.order = (!by.is_empty()).then(|| (attribute(&by.join(" ")), descending));
         } else if preposition == "with" && last.ends_with('s') {
             if !along && !nouns.contains(&entity) {
                 return Err(NOT_UNDERSTOOD.to_owned());
@@ -384,6 +401,15 @@ fn belonging(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     words.windows(2).any(|pair| pair[0] == "with" && POSSESSIVES.contains(&pair[1]))
+}
+
+/// Whether a word says that an order goes down, or up.
+fn direction(word: &str) -> Option<bool> {
+    match word.to_lowercase().as_str() {
+        "descending" | "desc" => Some(true),
+        "ascending" | "asc" => Some(false),
+        _ => None,
+    }
 }
 
 fn is_descending(word: &str) -> bool {

@@ -19,9 +19,9 @@ pub(in crate::relational) struct Row {
 
 /// Reads the tables of a Markdown text, or CSV.
 pub(super) fn rows(text: &str) -> Result<Vec<Row>, String> {
-    let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let markdown = header.contains(" | ") || text.lines().any(|line| line.trim_start().starts_with('|'));
-    let tables = if markdown { markdown_tables(text) } else { vec![csv_table(text)] };
+    let header = |table: &Cells| table.first().and_then(|(_, header)| Columns::of(header)).is_some();
+    let markdown = markdown_tables(text);
+    let tables = if markdown.iter().any(header) { markdown } else { vec![csv_table(text)] };
     let mut found = Vec::new();
     for table in tables {
         let Some(((_, header), rows)) = table.split_first() else { continue };
@@ -33,6 +33,9 @@ pub(super) fn rows(text: &str) -> Result<Vec<Row>, String> {
     }
     Ok(found)
 }
+
+/// What says that a cell is empty.
+const NOTHING: [&str; 3] = ["n/a", "na", "none"];
 
 /// The cells of a table's lines, each with its number.
 type Cells = Vec<(usize, Vec<String>)>;
@@ -108,7 +111,10 @@ impl Columns {
         let pattern = cell(Some(self.pattern));
         let frequency = cell(self.frequency);
         let parameters = cell(self.parameters);
-        let parameters = parameters.split([',', ';', '+']).map(str::trim).filter(|name| !name.is_empty());
+        let is_name = |name: &&str| {
+            name.contains(char::is_alphabetic) && !NOTHING.contains(&name.to_lowercase().as_str())
+        };
+        let parameters = parameters.split([',', ';', '+']).map(str::trim).filter(is_name);
         let entities = cell(self.entity).replace(" and ", ",");
         let entities = entities
             .split([',', ';', '+', '/', '&'])

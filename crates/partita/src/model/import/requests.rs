@@ -41,7 +41,7 @@ fn inferred(arguments: &Import) -> Result<(Draft, String), String> {
         arguments.table.as_deref().or(tables.busiest()).ok_or("there are no requests in it")?.to_owned();
     let mut inference = Inference::new(tables.schema(&table));
     match &arguments.items {
-        Some(path) => items::each_in_file(path, usize::MAX, |item| inference.add(item, None))?,
+        Some(path) => items::each_in_file(path, &table, usize::MAX, |item| inference.add(item, None))?,
         None => each_line(log, |_, line| learn(line, &table, &mut inference))?,
     }
     let draft = inference.finish().map_err(|message| {
