@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 /// Checks the attributes of an item; `known` also has those that only its keys contain.
 pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &Attributes) -> Vec<Violation> {
-    let problems = entity.attributes.iter().filter_map(|attribute| problem(model, entity, attribute, item, known));
+    let problems =
+        entity.attributes.iter().filter_map(|attribute| problem(model, entity, attribute, item, known));
     let named = |problem: String| {
         violation("value", format!("{} {}: {problem}", entity.name, key_text(model, known)))
     };

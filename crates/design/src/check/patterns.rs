@@ -207,9 +207,8 @@ impl<'m> Checker<'m> {
     fn let_in_by_delimiters(&mut self, pattern: &Pattern, step: &Step<'_>) {
         let Some(types) = step.targets.first().filter(|_| step.operation == Operation::Query) else { return };
         let key_range = KeyRange { partition: &step.partition, sort: &step.sort, types, strict: true };
-        let is_known = |entity: &Entity| {
-            step.targets.iter().chain(&step.extras).any(|known| known.name == entity.name)
-        };
+        let is_known =
+            |entity: &Entity| step.targets.iter().chain(&step.extras).any(|known| known.name == entity.name);
         let others =
             self.keys.within(step.location, key_range, MAX_NAMED, |mapping| !is_known(mapping.entity));
         if others.is_empty() || self.has("P109", &pattern.subject()) {

@@ -2,7 +2,7 @@
 
 use super::normal_form::normal_value;
 use super::values::{Values, new_keys};
-use super::{Transition, companions};
+use super::{Transition, companions, storable};
 use crate::audit::copying::Copying;
 use crate::audit::{check_item, known_values, marker_text, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
@@ -53,7 +53,7 @@ pub struct Companion<'m> {
     pub entity: Option<&'m Entity>,
     /// The marker, or the copy as far as it is made from the original.
     pub item: Item,
-    /// The key of the copy in the old table.
+    /// Its key in the old table.
     pub old_key: Option<Item>,
     /// The version of the original, if only the newest has a copy.
     pub version: Option<f64>,
@@ -85,6 +85,9 @@ impl<'m> Transition<'m> {
         match new_keys(self, before, after, item, &values) {
             Ok(keyed) => {
                 let (companions, obsolete) = companions::of(self, before, after, &keyed, &values);
+                if let Some(obstacle) = self.unstorable(after, &keyed, &companions) {
+                    return Image::Unknown(obstacle);
+                }
                 let entity = after;
                 Image::Item(Box::new(NewItem {
                     entity,
@@ -97,6 +100,18 @@ impl<'m> Transition<'m> {
             }
             Err(reason) => Image::Unknown(reason),
         }
+    }
+
+    /// Why the new table cannot store an item, or what is written with it.
+    fn unstorable(&self, after: &Entity, item: &Item, companions: &[Companion<'_>]) -> Option<String> {
+        let name = &after.name;
+        let own = storable::obstacle(self.new, item).map(|why| format!("{name} in its new form {why}"));
+        own.or_else(|| {
+            companions.iter().find_map(|companion| {
+                let what = companion.entity.map_or("the marker of a unique value", |copy| &copy.name);
+                storable::obstacle(self.new, &companion.item).map(|why| format!("{what} of {name} {why}"))
+            })
+        })
     }
 
     /// Returns whether an item becomes itself, with more attributes at most. What an item becomes must do so, or it would change again whenever it is met.

@@ -179,7 +179,8 @@ impl<'m> Planner<'_, 'm> {
     ) -> Vec<&'m Entity> {
         let wanted = |name: &str| accesses.iter().any(|(target, _)| target.entity == name);
         let own = &accesses[0].1;
-        let key_range = KeyRange { partition: &own.partition, sort, types: own.mapping.entity, strict: false };
+        let key_range =
+            KeyRange { partition: &own.partition, sort, types: own.mapping.entity, strict: false };
         let others =
             self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(&mapping.entity.name));
         others.into_iter().map(|mapping| mapping.entity).collect()

@@ -83,7 +83,10 @@ fn choices_sort_otherwise(choices: &[impl AsRef<str>], delimiter: char) -> bool 
     sorted.sort_unstable();
     // What continues a text stands behind it, until the first that does not.
     sorted.iter().enumerate().any(|(number, one)| {
-        sorted[number + 1..].iter().take_while(|other| other.starts_with(one)).any(|other| continues(one, other))
+        sorted[number + 1..]
+            .iter()
+            .take_while(|other| other.starts_with(one))
+            .any(|other| continues(one, other))
     })
 }
 
