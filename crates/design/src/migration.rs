@@ -16,7 +16,7 @@ mod storable;
 mod values;
 
 pub use image::{Companion, Image, NewItem, key_of};
-pub use normal_form::is_same;
+pub use normal_form::{is_same, is_same_value};
 
 use crate::formatting::list;
 use crate::item::Attributes;

@@ -193,7 +193,11 @@ fn old_markers_and_copies_are_given_up() {
     let marker = customer.companions.iter().find(|companion| companion.entity.is_none()).unwrap();
     let transition = Transition { old: &old, new: &new };
     assert!(matches!(transition.image(&marker.item), Image::Marker));
-    assert!(matches!(transition.image(&copy.item), Image::Removed(entity) if entity == "CustomerByEmail"));
+    assert!(matches!(transition.image(&copy.item), Image::Dropped));
+    let mut own = copy.item.clone();
+    own.insert("hits".to_owned(), Value::Number("42".to_owned()));
+    assert!(matches!(transition.image(&own), Image::Removed(entity) if entity == "CustomerByEmail"));
+    assert_eq!(transition.old_companions(&customer.item).len(), 2);
     let back = new_item(&old, &new, &customer.item);
     assert!(back.companions.is_empty());
     assert_eq!(back.obsolete.as_slice(), std::slice::from_ref(&marker.item));
@@ -670,4 +674,56 @@ fn a_value_that_only_the_future_copy_has_is_not_overwritten() {
     let overwritten = |card: &Item| transition.overwritten(made.entity.unwrap(), &made.item, card);
     assert_eq!(overwritten(&card("Ann")), None);
     assert_eq!(overwritten(&card("Annie")).as_deref(), Some("name"));
+}
+
+#[test]
+fn an_item_whose_key_and_attributes_disagree_is_left_alone() {
+    let users = |key: &str| {
+        model_with(&format!(
+            "[entity.User]\nattributes = {{ userId = \"id\" }}\nkey = [\"{key}#{{userId}}\", \"USER\"]\n"
+        ))
+    };
+    let (old, new) = (users("USER"), users("CUST"));
+    let user = |key: &str| item(&[("PK", key), ("SK", "USER"), ("type", "User"), ("userId", "1")]);
+    assert_eq!(new_item(&old, &new, &user("USER#1")).item, user("CUST#1"));
+    for key in ["USER#2", "CUST#2"] {
+        let expected = "the key of User and its attributes disagree: correct one of them";
+        assert_eq!(obstacle(&old, &new, &user(key)), expected);
+    }
+}
+
+#[test]
+fn a_value_is_not_taken_from_a_key_that_leaves_its_end_open() {
+    let texts = |key: &str| {
+        model_with(&format!(
+            "[entity.Text]\nattributes = {{ id = \"id\", a = \"string\", b = \"string\" }}\nkey = [\"T#{{id}}\", \"{key}\"]\n"
+        ))
+    };
+    let (old, new) = (texts("{a}#{b}"), texts("TEXT"));
+    let text = |sort: &str| item(&[("PK", "T#1"), ("SK", sort), ("type", "Text"), ("id", "1")]);
+    let expected = "Text has its a in its key only, where several delimiters leave its end open";
+    assert_eq!(obstacle(&old, &new, &text("x#y#z")), expected);
+    let clear = new_item(&old, &new, &text("x#y")).item;
+    assert_eq!((&clear["a"], &clear["b"]), (&Value::String("x".to_owned()), &Value::String("y".to_owned())));
+    assert_eq!(
+        new_item(&old, &old, &text("x#y#z")).item,
+        text("x#y#z"),
+        "a key that stays says what it said"
+    );
+}
+
+#[test]
+fn items_keep_the_shard_that_they_have_under_another_key() {
+    let counters = |key: &str| {
+        model_with(&format!(
+            "[entity.Part]\nattributes = {{ id = \"id\", votes = \"int\" }}\nkey = [\"{key}#{{id}}#{{shard}}\", \"PART\"]\nshard = {{ count = 10 }}\n"
+        ))
+    };
+    let (old, new) = (counters("CAND"), counters("CANDIDATE"));
+    for shard in ["0", "5", "7"] {
+        let part = |key: &str| {
+            item(&[("PK", &format!("{key}#a#{shard}")), ("SK", "PART"), ("type", "Part"), ("id", "a")])
+        };
+        assert_eq!(new_item(&old, &new, &part("CAND")).item, part("CANDIDATE"));
+    }
 }

@@ -134,6 +134,12 @@ impl Transition<'_> {
         own.find(|(name, value)| !is_kept(name, value)).map(|(name, _)| name.clone())
     }
 
+    /// Returns the version of the original that a copy was made from, if only the newest has a copy.
+    pub fn copied_version(&self, copy: &Entity, item: &Item) -> Option<f64> {
+        let original = copy.copies.as_deref().and_then(|name| self.new.entity(name))?;
+        attributes(item).get(original.versions.as_deref()?)?.parse().ok()
+    }
+
     /// Returns a copy as it will be: made from its original, with what the copy alone has in its present form.
     pub fn completed_copy(&self, copy: &Entity, made: &Item, present: &Item) -> Item {
         let original = copy.copies.as_deref().and_then(|name| self.new.entity(name));

@@ -22,6 +22,8 @@ pub(super) struct Values {
     pub missing: Vec<String>,
     /// The old and the new name of an attribute that the item has under both, with different values.
     pub contradiction: Option<(String, String)>,
+    /// An attribute that only the key contains, where its value has no clear end.
+    pub unclear: Option<String>,
     /// Whether the new model recognises the item: it may have its new keys already.
     is_recognised: bool,
 }
@@ -34,16 +36,17 @@ impl Values {
         item: &Item,
         texts: &Attributes,
     ) -> Values {
-        let mut old = texts.clone();
+        let (mut old, mut unclear) = (texts.clone(), None);
         if let Some(before) = before {
-            add_key_fields(transition.old, before, texts, &mut old);
+            unclear = add_key_fields(transition.old, before, texts, &mut old);
         }
         let is_recognised = recognise(transition.new, texts).is_some_and(|found| found.name == after.name);
         if is_recognised {
             add_key_fields(transition.new, after, texts, &mut old);
         }
         let (new, item) = (old.clone(), item.clone());
-        let mut values = Values { old, new, item, missing: Vec::new(), contradiction: None, is_recognised };
+        let (missing, contradiction) = (Vec::new(), None);
+        let mut values = Values { old, new, item, missing, contradiction, unclear, is_recognised };
         if let Some(before) = before {
             after.attributes.iter().for_each(|attribute| values.rename(before, after, attribute));
             after.attributes.iter().for_each(|attribute| values.convert(before, after, attribute));
@@ -66,10 +69,25 @@ impl Values {
             item: shared.clone(),
             missing: Vec::new(),
             contradiction: None,
+            unclear: None,
             is_recognised: false,
         };
         copy.attributes.iter().for_each(|attribute| values.complete(new, None, copy, attribute));
         values
+    }
+
+    /// The shard that the item has: in its new form, if it may have that already, or else in its old form.
+    fn had_shard(
+        &self,
+        transition: &Transition<'_>,
+        before: Option<&Entity>,
+        after: &Entity,
+        location: &TableOrIndex<'_>,
+        item: &Item,
+    ) -> Option<String> {
+        let new = || shard_in(transition.new, after, location.name(), item);
+        let old = || shard_in(transition.old, before?, location.name(), item);
+        if self.is_recognised { new().or_else(old) } else { old().or_else(new) }
     }
 
     fn rename(&mut self, before: &Entity, after: &Entity, attribute: &Attribute) {
@@ -151,20 +169,45 @@ impl Values {
     }
 }
 
-/// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value.
-fn add_key_fields(model: &Model, entity: &Entity, texts: &Attributes, values: &mut Attributes) {
+/// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value. Returns a field that the item does
+/// not have, and whose value has no clear end in the table's key.
+fn add_key_fields(
+    model: &Model,
+    entity: &Entity,
+    texts: &Attributes,
+    values: &mut Attributes,
+) -> Option<String> {
+    let mut unclear = None;
     for location in TableOrIndex::all(model) {
         let Some(mapping) = location.mapping(entity) else { continue };
         for (name, template) in location.key_names(model).iter().zip(mapping.key) {
             let whole = whole_fields(template);
-            let found = texts.get(name).and_then(|key| template.matches(key, entity));
+            let found = texts.get(name).and_then(|key| template.matches(key, entity)).unwrap_or_default();
+            let open = open_fields(template, entity, &found);
+            let is_lacking = |field: &&String| !texts.contains_key(*field);
+            if location.index.is_none() {
+                unclear = unclear.or_else(|| open.iter().find(is_lacking).cloned());
+            }
             for (field, value) in
-                found.into_iter().flatten().filter(|(field, _)| whole.contains(field.as_str()))
+                found.into_iter().filter(|(field, _)| whole.contains(field.as_str()) && !open.contains(field))
             {
                 values.entry(field).or_insert(value);
             }
         }
     }
+    unclear
+}
+
+/// The fields whose ends several delimiters of a key leave open, as in `x#y#z` of `{title}#{remark}`.
+fn open_fields(template: &Template, entity: &Entity, found: &Attributes) -> BTreeSet<String> {
+    let readable = template.readable_fields(entity);
+    let unclear = || found.iter().filter(|(field, _)| !readable.contains(&field.as_str()) && *field != SHARD);
+    let adjoin = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Field { .. }));
+    let is_open = unclear().any(|(_, value)| value.contains(FieldTypes::delimiter(entity)))
+        || template.parts.windows(2).any(adjoin);
+    let whole = whole_fields(template);
+    let names = unclear().map(|(field, _)| field).filter(|field| whole.contains(field.as_str()));
+    if is_open { names.cloned().collect() } else { BTreeSet::new() }
 }
 
 /// The fields whose whole value a template contains.
@@ -203,7 +246,8 @@ pub(super) fn new_keys(
         }
         for (position, (name, template)) in location.key_names(new).iter().zip(mapping.key).enumerate() {
             let mut filled = values.new.clone();
-            filled.insert(SHARD.to_owned(), shard(&mapping, item, name, &values.new));
+            let had = || values.had_shard(transition, before, after, &location, item);
+            filled.insert(SHARD.to_owned(), shard(&mapping, had, &values.new));
             let is_unchanged = || {
                 before
                     .and_then(|before| location.mapping(before))
@@ -304,21 +348,21 @@ fn key_names(model: &Model) -> BTreeSet<String> {
     model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
 }
 
-/// The shard that the item must be in; where it may be in any, the one that it has, if the new number of shards permits it.
-fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+/// The shard that the item must be in; where it may be in any, the one that it had, if the new number of shards permits it.
+fn shard(mapping: &KeyMapping<'_>, had: impl FnOnce() -> Option<String>, values: &Attributes) -> String {
     let Some(shard) = mapping.shard else { return String::new() };
     if let Some(required) = shard.required(values) {
         return required.to_string();
     }
-    let own = match item.get(name) {
-        Some(Value::String(key)) => Some(key),
-        _ => None,
-    };
-    let template = mapping.key.iter().find(|template| template.has_field(SHARD));
-    let had = own
-        .zip(template)
-        .and_then(|(key, template)| template.matches(key, mapping.entity))
-        .and_then(|mut v| v.remove(SHARD));
-    let fits = had.filter(|number| shard.problem(number, values).is_none());
+    let fits = had().filter(|number| shard.problem(number, values).is_none());
     fits.unwrap_or_else(|| shard.reproducible(values).to_string())
+}
+
+/// The shard that an item is in, in the table or in an index of this name.
+fn shard_in(model: &Model, entity: &Entity, location: &str, item: &Item) -> Option<String> {
+    let own = TableOrIndex::all(model).into_iter().find(|own| own.name() == location)?;
+    let mapping = own.mapping(entity)?;
+    let mut keys = own.key_names(model).iter().zip(mapping.key);
+    let (name, template) = keys.find(|(_, template)| template.has_field(SHARD))?;
+    template.matches(item.get(name)?.as_text()?, entity)?.remove(SHARD)
 }
