@@ -1217,7 +1217,8 @@ fn copies_that_the_new_model_does_not_have_are_removed_and_not_copied() {
     let copy = "[entity.ByMail]\nattributes = { userId = \"id\", mail = \"string\" }\ncopies = \"User\"\nkey = [\"MAIL#{userId}\", \"MAIL\"]\n";
     let old = model_file(&folder, "old.toml", &format!("{users}{copy}"));
     let new = model_file(&folder, "new.toml", &users);
-    server.model(0, &["seed", &old, "--items", "5"]);
+    server.model(0, &["seed", &new, "--items", "5"]);
+    server.model(0, &["migrate", &new, &old, "--apply"]);
     assert_eq!(count(&server, "Users"), 10);
     let copied = server.model(0, &["migrate", &old, &new, "--into", "Users2", "--apply"]);
     assert!(copied.contains("table Users2 has all items"), "{copied}");

@@ -3,11 +3,11 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::{Finding, Severity};
+use crate::generate::typed_value;
 use crate::model::condition::Condition;
-use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model, Origin, Predecessor};
-use crate::template::Template;
+use crate::template::{DELIMITER, Template};
 use std::collections::BTreeSet;
 
 impl Reader {
@@ -50,13 +50,9 @@ impl Reader {
             .or_else(|| item.as_integer().map(|number| number.to_string()))
             .or_else(|| item.as_float().map(|number| number.to_string()))
             .or_else(|| item.as_bool().map(|flag| flag.to_string()));
-        let number = |text: &str| Decimal::parse(text).filter(Decimal::is_storable);
-        let fits = |text: &String| match &attribute.kind {
-            ValueType::Int => number(text).is_some_and(|number| number.is_whole()),
-            ValueType::Decimal => number(text).is_some(),
-            ValueType::Bool => text == "true" || text == "false",
-            ValueType::Choice(choices) => choices.contains(text),
-            _ => true,
+        let fits = |text: &String| {
+            let value = typed_value(&attribute.kind, text);
+            has_no_text(attribute) || attribute.admits(&value, DELIMITER).is_ok()
         };
         let text = text.filter(fits);
         if text.is_none() {
