@@ -68,7 +68,7 @@ fn add_companions<'m>(
         let copied = values.of_copy(transition.new, copy, &shared);
         let Ok(copied_item) = new_keys(transition, before, copy, &copied.item, &copied) else { continue };
         let version = entity.versions.as_ref().map(|name| number(&texts, name));
-        let old_key = before.and_then(|before| old_key(transition.old, before, &values.old));
+        let old_key = before.and_then(|before| key_with(transition.old, before, &values.old));
         let old_key = old_key.filter(|key| is_possible(transition.old, key));
         add_companions(transition, copy, &copied_item, &copied, depth - 1, companions);
         companions.push(Companion { entity: Some(copy), item: copied_item, old_key, version });
@@ -79,10 +79,10 @@ fn number(texts: &Attributes, name: &str) -> f64 {
     texts.get(name).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The key that a copy has in the old table.
-fn old_key(model: &Model, copy: &Entity, values: &Attributes) -> Option<Item> {
+/// The key that an item with these values has under a model.
+fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
     let table = TableOrIndex { index: None };
-    let keys = model.table.keys.iter().zip(&copy.key).enumerate();
+    let keys = model.table.keys.iter().zip(&entity.key).enumerate();
     keys.map(|(position, (name, template))| {
         Some((name.clone(), table.key_value(model, position, template.fill(values).ok()?)))
     })
@@ -132,6 +132,15 @@ impl Transition<'_> {
             whole.get(&new_name(copy, name)).is_some_and(|kept| normal_value(kept) == normal_value(value))
         };
         own.find(|(name, value)| !is_kept(name, value)).map(|(name, _)| name.clone())
+    }
+
+    /// Returns the keys that the original of a copy may have, in the new form and in the old one.
+    pub fn original_keys(&self, copy: &Entity, item: &Item) -> Vec<Item> {
+        let original = copy.copies.as_deref().and_then(|name| self.new.entity(name));
+        let old = original.and_then(|original| self.predecessor(original));
+        let sides = [(self.new, original), (self.old, old)];
+        let values = attributes(item);
+        sides.into_iter().filter_map(|(model, own)| key_with(model, own?, &values)).collect()
     }
 
     /// Returns the version of the original that a copy was made from, if only the newest has a copy.

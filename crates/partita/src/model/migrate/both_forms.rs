@@ -8,6 +8,7 @@ use super::Migration;
 use super::actions::{Action, Change, Expected};
 use super::follow::StreamChange;
 use super::tables::Work;
+use partita_design::Model;
 use partita_design::item::{Item, Value};
 use partita_design::migration::recount::{aggregates_of, with_aggregates};
 use partita_design::migration::{Image, NewItem, Transition, key_of};
@@ -57,11 +58,13 @@ impl<'t> Migration<'t> {
     pub(super) fn unite(&mut self, pair: &BothForms<'t>, changes: &[StreamChange]) -> Result<(), String> {
         let tables = self.tables;
         let (key, old_key) = (pair.new.work.key(tables), pair.old.key(tables));
-        if was_written_since(&key, pair.sequence, changes) || !pair.is_whole(&old_key) {
+        if was_written_since(&key, pair.sequence, changes) || !pair.is_whole(&tables.sources[0].model) {
             return Ok(());
         }
+        let mut united = pair.new.former.clone();
+        united.extend(pair.old.item.clone());
         let transition = tables.transition(0, 0);
-        let Image::Item(made) = transition.image(&pair.old.item) else { return Ok(()) };
+        let Image::Item(made) = transition.image(&united) else { return Ok(()) };
         let aggregates = aggregates_of(made.entity, &pair.new.work.item);
         let image = transition.image(&with_aggregates(made.entity, &made.item, &aggregates));
         let work = Work { source: 0, target: 0, item: pair.new.work.item.clone(), image };
@@ -118,13 +121,19 @@ impl<'t> Migration<'t> {
 }
 
 impl BothForms<'_> {
-    /// Whether the old form is an item that was put, and not what an update made of nothing: it has all attributes of the new form, and not
-    /// only numbers, which an update may have counted from zero.
-    fn is_whole(&self, key: &Item) -> bool {
-        let old = &self.old.item;
-        let mut own = old.iter().filter(|(name, _)| !key.contains_key(*name));
-        self.new.former.keys().all(|name| old.contains_key(name))
-            && own.any(|(_, value)| !matches!(value, Value::Number(_)))
+    /// Whether the old form is an item that was put, and not what an update made of nothing: it has all that the old model requires of it, and
+    /// not only numbers, which an update may have counted from zero.
+    fn is_whole(&self, model: &Model) -> bool {
+        let Image::Item(made) = &self.old.image else { return false };
+        let is_required = |name: &str| {
+            let attribute = made.before.and_then(|before| before.attribute(name));
+            model.table.type_attribute.as_deref() == Some(name) || attribute.is_some_and(|own| !own.optional)
+        };
+        let is_wanted = |name: &&String| is_required(name) && !model.table.keys.contains(name);
+        let wanted: Vec<&String> = self.new.former.keys().filter(is_wanted).collect();
+        let value = |name: &&String| self.old.item.get(*name);
+        let is_evidence = |value: &Value| !matches!(value, Value::Number(_));
+        wanted.iter().all(|name| value(name).is_some()) && wanted.iter().filter_map(value).any(is_evidence)
     }
 }
 

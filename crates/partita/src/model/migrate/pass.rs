@@ -4,7 +4,7 @@ use super::Migration;
 use super::actions::{Action, MAX_COMPARED, key_text, transactions};
 use super::follow::Follower;
 use super::ledger::{Claim, Ledger, LedgerFindings};
-use super::plan::{Fate, Found, Plan, Planner};
+use super::plan::{Fate, Found, Plan, Planner, newer_versions};
 use super::progress::MigrationProgress;
 use super::summary::MigrationSummary;
 use super::tables::{ModelTable, Work};
@@ -208,14 +208,35 @@ impl<'t> Migration<'t> {
         }
         let mut found = Found::default();
         keys.retain(|table, _| !self.absent.contains(*table));
-        for (table, mut keys) in keys {
-            let mut known = HashSet::new();
-            keys.retain(|key| known.insert(key_hash(key)));
-            for keys in keys.chunks(MAX_KEYS) {
-                self.get(table, keys, &mut found)?;
-            }
+        for (table, keys) in keys {
+            self.get_all(table, keys, &mut found)?;
+        }
+        if in_place {
+            let newer = self.newer_originals(works, &found);
+            self.get_all(&self.tables.sources[0].table, newer, &mut found)?;
         }
         Ok(found)
+    }
+
+    /// The keys of originals that are newer than those that were read, as their copies show.
+    fn newer_originals(&self, works: &[Work<'_>], found: &Found) -> Vec<Item> {
+        let (transition, table) = (self.tables.transition(0, 0), &self.tables.sources[0].table);
+        let mut keys = Vec::new();
+        for work in works {
+            let Image::Item(new) = &work.image else { continue };
+            for companion in &new.companions {
+                let own = [Some(key_of(transition.new, &companion.item)), companion.old_key.clone()];
+                let copies = own.iter().flatten().filter_map(|key| found.get(table, key));
+                keys.extend(newer_versions(&transition, companion, copies));
+            }
+        }
+        keys
+    }
+
+    fn get_all(&mut self, table: &str, mut keys: Vec<Item>, found: &mut Found) -> Result<(), String> {
+        let mut known = HashSet::new();
+        keys.retain(|key| known.insert(key_hash(key)));
+        keys.chunks(MAX_KEYS).try_for_each(|keys| self.get(table, keys, found))
     }
 
     fn get(&mut self, table: &str, keys: &[Item], found: &mut Found) -> Result<(), String> {

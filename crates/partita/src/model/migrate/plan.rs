@@ -4,7 +4,8 @@ use super::actions::{Action, Change, Expected, MAX_COMPARED, key_text, transacti
 use super::tables::{Tables, Work};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
-use partita_design::migration::{Companion, Image, NewItem, is_same, key_of};
+use partita_design::migration::{Companion, Image, NewItem, Transition, is_same, key_of};
+use partita_design::model::Entity;
 use std::collections::{BTreeSet, HashMap};
 
 /// Items that were read, by table and hash of the key.
@@ -232,11 +233,9 @@ impl Planner<'_> {
         };
         let transition = self.tables.transition(work.source, work.target);
         let stored = old.map(|(_, item)| item);
-        let is_newer = |version: f64| {
-            let mut present = found.into_iter().chain(stored).filter(|_| in_place);
-            present.any(|item| transition.copied_version(entity, item).is_some_and(|own| own > version))
-        };
-        if companion.version.is_some_and(is_newer) {
+        // What the application has saved meanwhile is newer than what was read.
+        let mut newer = newer_versions(&transition, companion, found.into_iter().chain(stored));
+        if in_place && newer.any(|key| self.found.get(&source.table, &key).is_some()) {
             return;
         }
         let own = if in_place { found.or(stored) } else { stored };
@@ -272,4 +271,20 @@ impl Planner<'_> {
             plan.actions.push(Action::delete(&source.table, key.clone(), item.clone()));
         }
     }
+}
+
+/// The keys of originals with a higher version from which copies that are there may have been made.
+pub fn newer_versions<'a>(
+    transition: &'a Transition<'_>,
+    companion: &'a Companion<'_>,
+    copies: impl Iterator<Item = &'a Item> + 'a,
+) -> impl Iterator<Item = Item> + 'a {
+    let version = companion.entity.zip(companion.version);
+    copies.flat_map(move |copy| {
+        let is_newer = |(entity, version): &(&Entity, f64)| {
+            transition.copied_version(entity, copy).is_some_and(|own| own > *version)
+        };
+        let newer = version.filter(is_newer);
+        newer.map(|(entity, _)| transition.original_keys(entity, copy)).unwrap_or_default()
+    })
 }
