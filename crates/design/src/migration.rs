@@ -12,10 +12,11 @@ pub mod image;
 mod judge;
 mod normal_form;
 pub mod recount;
+mod storable;
 mod values;
 
 pub use image::{Companion, Image, NewItem, key_of};
-pub use normal_form::is_same;
+pub use normal_form::{is_same, is_same_value};
 
 use crate::formatting::list;
 use crate::item::Attributes;
@@ -86,14 +87,20 @@ impl<'m> Transition<'m> {
     }
 }
 
-/// The name that an attribute of the new entity has in the old one; `None` if it is new.
-pub(crate) fn old_name<'a>(before: &'a Entity, attribute: &'a Attribute) -> Option<&'a str> {
+/// The name that an attribute of the new entity has in the old one; `None` if it is new. What `was` names comes before an attribute of the same
+/// name, which is another one if the old entity has both.
+pub(crate) fn old_name<'a>(before: &'a Entity, after: &Entity, attribute: &'a Attribute) -> Option<&'a str> {
+    let was = attribute.origin.was.as_deref();
+    if let Some(was) = was.filter(|was| before.attribute(was).is_some()) {
+        return Some(was);
+    }
     if before.attribute(&attribute.name).is_some() {
         return Some(&attribute.name);
     }
     let renamed_back = || {
-        let renamed = |other: &&Attribute| other.origin.was.as_deref() == Some(&attribute.name);
-        before.attributes.iter().find(renamed).map(|other| other.name.as_str())
+        let is_own = |other: &&Attribute| other.origin.was.as_deref() == Some(&attribute.name);
+        let mut renamed = before.attributes.iter().filter(is_own);
+        renamed.find(|other| after.attribute(&other.name).is_none()).map(|other| other.name.as_str())
     };
-    attribute.origin.was.as_deref().or_else(renamed_back)
+    was.or_else(renamed_back)
 }

@@ -193,7 +193,11 @@ fn old_markers_and_copies_are_given_up() {
     let marker = customer.companions.iter().find(|companion| companion.entity.is_none()).unwrap();
     let transition = Transition { old: &old, new: &new };
     assert!(matches!(transition.image(&marker.item), Image::Marker));
-    assert!(matches!(transition.image(&copy.item), Image::Removed(entity) if entity == "CustomerByEmail"));
+    assert!(matches!(transition.image(&copy.item), Image::Dropped));
+    let mut own = copy.item.clone();
+    own.insert("hits".to_owned(), Value::Number("42".to_owned()));
+    assert!(matches!(transition.image(&own), Image::Removed(entity) if entity == "CustomerByEmail"));
+    assert_eq!(transition.old_companions(&customer.item).len(), 2);
     let back = new_item(&old, &new, &customer.item);
     assert!(back.companions.is_empty());
     assert_eq!(back.obsolete.as_slice(), std::slice::from_ref(&marker.item));
@@ -399,7 +403,7 @@ fn values_get_their_new_types_where_nothing_is_lost() {
     let text = |text: &str| Value::String(text.to_owned());
     assert_eq!(
         (&made["n"], &made["f"], &made["on"]),
-        (&Value::Number("42".to_owned()), &text("1.50"), &Value::Bool(true))
+        (&Value::Number("42".to_owned()), &text("1.5"), &Value::Bool(true))
     );
     assert_eq!(made["day"], text("2026-04-05T00:00:00.000Z"));
     assert_eq!((made.get("type"), &made["kind"]), (None, &text("E")), "the type attribute is renamed too");
@@ -474,4 +478,252 @@ fn a_value_that_only_the_key_held_becomes_an_attribute_if_a_filter_tests_it() {
     let task = item(&[("PK", "TASK"), ("SK", "t#1"), ("type", "Task")]);
     assert_eq!(new_item(&old, &new, &task).item.get("priority"), Some(&Value::Number("1".to_owned())));
     assert_eq!(new_item(&new, &old, &task).item.get("priority"), None);
+}
+
+/// Why an item is left alone.
+fn obstacle(old: &Model, new: &Model, item: &Item) -> String {
+    match (Transition { old, new }).image(item) {
+        Image::Unknown(reason) => reason,
+        other => panic!("{item:?} becomes {other:?}"),
+    }
+}
+
+fn users_with(attributes: &str) -> Model {
+    model(&support::with_table(&format!(
+        "[entity.User]\nkey = [\"USER#{{userId}}\", \"USER\"]\n[entity.User.attributes]\nuserId = \"id\"\n{attributes}\n"
+    )))
+}
+
+fn user_with(texts: &[(&str, &str)]) -> Item {
+    let mut user = item(&[("PK", "USER#1"), ("SK", "USER"), ("type", "User"), ("userId", "1")]);
+    user.extend(item(texts));
+    user
+}
+
+#[test]
+fn a_rename_takes_the_place_of_an_attribute_that_the_old_model_has_too() {
+    let old = users_with("name = \"string?\"\nnick = \"string?\"");
+    let new = users_with("name = { type = \"string\", was = \"nick\" }");
+    let both = user_with(&[("name", "Ann"), ("nick", "annie")]);
+    assert!(obstacle(&old, &new, &both).contains("both nick and name, its new name"));
+    let renamed = new_item(&old, &new, &user_with(&[("nick", "annie")])).item;
+    assert_eq!(renamed, user_with(&[("name", "annie")]));
+    assert_eq!(new_item(&old, &new, &renamed).item, renamed, "idempotent");
+    assert_eq!(new_item(&new, &old, &renamed).item, renamed, "what has a name of its own keeps it");
+}
+
+#[test]
+fn text_becomes_a_number_only_if_the_number_has_the_same_text() {
+    let (old, new) = (users_with("zip = \"string\""), users_with("zip = \"decimal\""));
+    let zip = |text: &str| new_item(&old, &new, &user_with(&[("zip", text)])).item["zip"].clone();
+    let digits = "9".repeat(38);
+    for text in ["123", "-1.5", "0", &digits] {
+        assert_eq!(zip(text), Value::Number(text.to_owned()));
+    }
+    for text in ["00123", "1.50", "+5", "1e3", "-0", " 1", &format!("{digits}9")] {
+        assert_eq!(zip(text), Value::String(text.to_owned()), "it stays, and the audit names it");
+    }
+}
+
+#[test]
+fn what_a_value_is_computed_from_has_a_text() {
+    let text = "first = \"string\"\nlast = \"string?\"\ntags = \"list?\"\nlabel = { type = \"string\", computed = \"{first} {last}\" }";
+    let (old, new) =
+        (users_with("first = \"string\"\nlast = \"string?\"\ntags = \"list?\""), users_with(text));
+    let mut user = user_with(&[("first", "Ada"), ("last", "Byron")]);
+    assert_eq!(new_item(&old, &new, &user).item["label"], Value::String("Ada Byron".to_owned()));
+    user.insert("last".to_owned(), Value::Null);
+    assert_eq!(new_item(&old, &new, &user).missing, ["label"], "null is no text");
+    let findings = read(&Source::new(
+        "model.toml",
+        support::with_table(&format!(
+            "[entity.User]\nkey = [\"USER#{{userId}}\", \"USER\"]\n[entity.User.attributes]\nuserId = \"id\"\n{}\n",
+            text.replace("{last}", "{tags}")
+        )),
+    ));
+    assert!(format!("{findings:?}").contains("label is computed from tags, which has no text"));
+    let number = users_with(&text.replace("label = { type = \"string\"", "label = { type = \"int\""));
+    user.insert("last".to_owned(), Value::String("Byron".to_owned()));
+    assert_eq!(new_item(&old, &number, &user).missing, ["label"], "a name is no number");
+}
+
+#[test]
+fn attributes_of_the_application_are_never_taken_for_keys_or_types() {
+    let text = |index: &str| {
+        format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{index}\n\
+             [entity.User]\nattributes = {{ userId = \"id\" }}\nkey = [\"USER#{{userId}}\", \"USER\"]\n"
+        )
+    };
+    let index = "[index.GSI1]\nkeys = [\"owner\"]\n[entity.Team]\nattributes = { teamId = \"id\", owner = \"string\" }\n\
+                 key = [\"TEAM#{teamId}\", \"TEAM\"]\nindex.GSI1 = { key = [\"{owner}\"] }";
+    let (plain, indexed) = (model(&text("")), model(&text(index)));
+    let user = user_with(&[("owner", "Ann")]);
+    let expected = "User has an attribute owner of its own, and the new model a key or a type of that name: rename one of them";
+    assert_eq!(obstacle(&plain, &indexed, &user), expected);
+    assert_eq!(new_item(&indexed, &indexed, &user).item, user, "what was there before stays");
+    assert_eq!(new_item(&indexed, &plain, &user).item, user);
+    let people = model(
+        "format = 1\n[table]\nname = \"People\"\nkeys = [\"userId\"]\n[entity.User]\nattributes = { userId = \"id\" }\n",
+    );
+    let person = item(&[("userId", "1")]);
+    assert_eq!(new_item(&people, &plain, &person).item, user_with(&[]));
+    for (name, value) in [("type", "VIP"), ("PK", "mine")] {
+        let mut own = person.clone();
+        own.insert(name.to_owned(), Value::String(value.to_owned()));
+        assert_eq!(obstacle(&people, &plain, &own), expected.replace("owner", name));
+    }
+}
+
+#[test]
+fn an_index_key_that_does_not_follow_from_the_values_any_more_is_made_anew() {
+    let index = "index.GSI1 = { key = [\"MAIL#{mail}\"] }";
+    let text = |index: &str| {
+        format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n[index.GSI1]\nkeys = [\"GSI1PK\"]\n\
+             [entity.User]\nattributes = {{ userId = \"id\", mail = \"string?\" }}\nkey = [\"USER#{{userId}}\", \"USER\"]\n{index}\n"
+        )
+    };
+    let (old, new) = (model(&text("")), model(&text(index)));
+    let made = new_item(&old, &new, &user_with(&[("mail", "a")])).item;
+    assert_eq!(made, user_with(&[("mail", "a"), ("GSI1PK", "MAIL#a")]));
+    // The application changes the address and knows nothing of the index.
+    let stale = user_with(&[("mail", "b"), ("GSI1PK", "MAIL#a")]);
+    assert_eq!(new_item(&old, &new, &stale).item, user_with(&[("mail", "b"), ("GSI1PK", "MAIL#b")]));
+    let own = user_with(&[("mail", "a"), ("GSI1PK", "mine")]);
+    assert!(obstacle(&old, &new, &own).contains("an attribute GSI1PK of its own"));
+}
+
+#[test]
+fn what_no_table_can_store_is_left_alone() {
+    let old = users_with("mail = \"string\"");
+    let long = |bytes: usize| "x".repeat(bytes);
+    let level = users_with("mail = \"string\"\nlevel = { type = \"string\", default = \"a longer text\" }");
+    let large = user_with(&[("mail", &long(409_560))]);
+    assert_eq!(obstacle(&old, &level, &large), "User in its new form is larger than 400 KB");
+    assert_eq!(new_item(&old, &old, &large).item, large);
+    let keyed = |entity: &str| {
+        model(&format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n[index.GSI1]\nkeys = [\"GSI1PK\"]\n\
+             [entity.User]\nattributes = {{ userId = \"id\", mail = \"string\" }}\n{entity}\n"
+        ))
+    };
+    let key = "key = [\"USER#{userId}\", \"USER\"]";
+    for (new, mail, expected) in [
+        (
+            keyed("key = [\"USER#{userId}\", \"USER#{mail}\"]"),
+            long(1_100),
+            "User in its new form has a SK, a key of the table, that is longer than 1024 bytes",
+        ),
+        (
+            keyed(&format!("{key}\nindex.GSI1 = {{ key = [\"{{mail}}\"] }}")),
+            String::new(),
+            "User in its new form has a GSI1PK, a key of GSI1, that is empty",
+        ),
+        (
+            keyed(&format!("{key}\nunique = [\"mail\"]")),
+            long(1_100),
+            "the marker of a unique value of User has a SK, a key of the table, that is longer than 1024 bytes",
+        ),
+    ] {
+        assert_eq!(obstacle(&old, &new, &user_with(&[("mail", &mail)])), expected);
+        new_item(&old, &new, &user_with(&[("mail", "a")]));
+    }
+    let unique = keyed(&format!("{key}\nunique = [\"mail\"]"));
+    let back = new_item(&unique, &old, &user_with(&[("mail", &long(2_000))]));
+    assert!(back.obsolete.is_empty(), "there is no marker with such a key");
+}
+
+#[test]
+fn a_marker_is_found_where_the_old_model_put_it() {
+    let (old, new) = (
+        model(CUSTOMERS),
+        model(&CUSTOMERS.replace("Customer", "Client").replace("was = \"User\"", "was = \"Customer\"")),
+    );
+    let customer = new_item(&model(USERS), &old, &user(1)).item;
+    let client = new_item(&old, &new, &customer);
+    let marker = client.companions.iter().find(|companion| companion.entity.is_none()).unwrap();
+    let key = |name: &str| Value::String(format!("UNIQUE#{name}#email#1@example.com"));
+    assert_eq!(marker.item["PK"], key("Client"));
+    assert_eq!(marker.old_key.as_ref().unwrap()["PK"], key("Customer"));
+    assert_eq!(client.obsolete.len(), 1);
+}
+
+#[test]
+fn a_value_that_only_the_future_copy_has_is_not_overwritten() {
+    let cards = |rest: &str| {
+        model(&support::with_table(&format!(
+            "[entity.User]\nattributes = {{ userId = \"id\", name = \"string\" }}\nkey = [\"USER#{{userId}}\", \"USER\"]\n\
+             [entity.Card]\nattributes = {{ userId = \"id\", name = \"string\", colour = \"string?\" }}\n{rest}\n"
+        )))
+    };
+    let old = cards("key = [\"CARD#{userId}\", \"CARD\"]");
+    let new = cards("key = [\"CARD2#{userId}\", \"CARD\"]\ncopies = \"User\"");
+    let transition = Transition { old: &old, new: &new };
+    let made = new_item(&old, &new, &user_with(&[("name", "Ann")])).companions.remove(0);
+    let card = |name: &str| {
+        item(&[
+            ("PK", "CARD#1"),
+            ("SK", "CARD"),
+            ("type", "Card"),
+            ("userId", "1"),
+            ("name", name),
+            ("colour", "red"),
+        ])
+    };
+    let overwritten = |card: &Item| transition.overwritten(made.entity.unwrap(), &made.item, card);
+    assert_eq!(overwritten(&card("Ann")), None);
+    assert_eq!(overwritten(&card("Annie")).as_deref(), Some("name"));
+}
+
+#[test]
+fn an_item_whose_key_and_attributes_disagree_is_left_alone() {
+    let users = |key: &str| {
+        model_with(&format!(
+            "[entity.User]\nattributes = {{ userId = \"id\" }}\nkey = [\"{key}#{{userId}}\", \"USER\"]\n"
+        ))
+    };
+    let (old, new) = (users("USER"), users("CUST"));
+    let user = |key: &str| item(&[("PK", key), ("SK", "USER"), ("type", "User"), ("userId", "1")]);
+    assert_eq!(new_item(&old, &new, &user("USER#1")).item, user("CUST#1"));
+    for key in ["USER#2", "CUST#2"] {
+        let expected = "the key of User and its attributes disagree: correct one of them";
+        assert_eq!(obstacle(&old, &new, &user(key)), expected);
+    }
+}
+
+#[test]
+fn a_value_is_not_taken_from_a_key_that_leaves_its_end_open() {
+    let texts = |key: &str| {
+        model_with(&format!(
+            "[entity.Text]\nattributes = {{ id = \"id\", a = \"string\", b = \"string\" }}\nkey = [\"T#{{id}}\", \"{key}\"]\n"
+        ))
+    };
+    let (old, new) = (texts("{a}#{b}"), texts("TEXT"));
+    let text = |sort: &str| item(&[("PK", "T#1"), ("SK", sort), ("type", "Text"), ("id", "1")]);
+    let expected = "Text has its a in its key only, where several delimiters leave its end open";
+    assert_eq!(obstacle(&old, &new, &text("x#y#z")), expected);
+    let clear = new_item(&old, &new, &text("x#y")).item;
+    assert_eq!((&clear["a"], &clear["b"]), (&Value::String("x".to_owned()), &Value::String("y".to_owned())));
+    assert_eq!(
+        new_item(&old, &old, &text("x#y#z")).item,
+        text("x#y#z"),
+        "a key that stays says what it said"
+    );
+}
+
+#[test]
+fn items_keep_the_shard_that_they_have_under_another_key() {
+    let counters = |key: &str| {
+        model_with(&format!(
+            "[entity.Part]\nattributes = {{ id = \"id\", votes = \"int\" }}\nkey = [\"{key}#{{id}}#{{shard}}\", \"PART\"]\nshard = {{ count = 10 }}\n"
+        ))
+    };
+    let (old, new) = (counters("CAND"), counters("CANDIDATE"));
+    for shard in ["0", "5", "7"] {
+        let part = |key: &str| {
+            item(&[("PK", &format!("{key}#a#{shard}")), ("SK", "PART"), ("type", "Part"), ("id", "a")])
+        };
+        assert_eq!(new_item(&old, &new, &part("CAND")).item, part("CANDIDATE"));
+    }
 }

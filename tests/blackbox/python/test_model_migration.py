@@ -698,3 +698,44 @@ def test_an_item_that_is_put_again_in_the_old_form_after_it_has_moved_is_carried
         assert exists(database, {"PK": {"S": "EMAIL#new@example.com"}, "SK": {"S": "CUSTOMER"}})
     assert ended["code"] == 0, ended["output"]
     assert not exists(database, {"PK": {"S": "EMAIL#1@example.com"}, "SK": {"S": "CUSTOMER"}})
+
+
+def test_what_an_application_deletes_or_updates_in_the_old_form_is_deleted_or_reported(server, models):
+    old, new = models
+    filled(server, old)
+    database = client(server)
+    for number in range(1, 4):
+        database.put_item(TableName="Users", Item=user(number, visits={"N": "10"}))
+    key = lambda number: {"PK": {"S": f"USER#{number}"}, "SK": {"S": "USER"}}
+    moved = lambda number: {"PK": {"S": f"CUSTOMER#{number}"}, "SK": {"S": "CUSTOMER"}}
+    with following(server, old, new) as ended:
+        database.put_item(TableName="Users", Item=user(1))
+        database.delete_item(TableName="Users", Key=key(1))
+        for email in ["first", "second"]:
+            database.delete_item(TableName="Users", Key=key(2))
+            database.put_item(TableName="Users", Item=user(2, userEmail={"S": f"{email}@example.com"}))
+        database.update_item(
+            TableName="Users", Key=key(3), UpdateExpression="ADD visits :one", ExpressionAttributeValues={":one": {"N": "1"}}
+        )
+        time.sleep(1.5)
+    assert not exists(database, moved(1)), "put and deleted again"
+    assert not exists(database, {"PK": {"S": "EMAIL#1@example.com"}, "SK": {"S": "CUSTOMER"}})
+    item = database.get_item(TableName="Users", Key=moved(2))["Item"]
+    assert item["email"] == {"S": "second@example.com"}, "what was deleted does not come back"
+    assert database.get_item(TableName="Users", Key=moved(3))["Item"]["visits"] == {"N": "10"}, "a counter is not set back"
+    assert ended["code"] == 1 and "CUSTOMER#3 / CUSTOMER is the new key of USER#3 / USER" in ended["output"], ended["output"]
+
+
+def test_a_unique_value_stays_taken_until_the_application_is_switched(server, models, tmp_path):
+    _, new = models
+    old = tmp_path / "unique.toml"
+    old.write_text(USERS.replace("[pattern]", 'unique = ["userEmail"]\n[pattern]'))
+    database = client(server)
+    model(server, "seed", old, "--items", 20)
+    sign_up(database, 1)
+    with following(server, old, new) as ended:
+        assert exists(database, marker_key("1@example.com"))
+        with pytest.raises(database.exceptions.TransactionCanceledException):
+            sign_up(database, 1)
+    assert ended["code"] == 0, ended["output"]
+    assert not exists(database, marker_key("1@example.com")), "the new model has markers of its own"

@@ -1,11 +1,12 @@
 //! The markers of an item's unique values and its copies, made from the item.
 
-use super::image::Companion;
-use super::values::{Values, new_keys};
-use super::{Transition, old_name};
+use super::image::{Companion, Image};
+use super::normal_form::normal_value;
+use super::values::{Values, generated_names, new_keys};
+use super::{Transition, old_name, storable};
 use crate::audit::copying::Copying;
 use crate::audit::{known_values, marker, marker_item, markers};
-use crate::item::{Attributes, Item, attributes};
+use crate::item::{Attributes, Item, Value, attributes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
 
@@ -22,8 +23,22 @@ pub(super) fn of<'m>(
 ) -> (Vec<Companion<'m>>, Vec<Item>) {
     let mut companions = Vec::new();
     add_companions(transition, after, item, values, MAX_DEPTH, &mut companions);
-    let obsolete = before.map(|before| old_markers(transition, before, after, values, &companions));
-    (companions, obsolete.unwrap_or_default())
+    let mut obsolete = Vec::new();
+    for (names, old_key) in before.map(|own| old_markers(transition, own, after, values)).unwrap_or_default()
+    {
+        let texts = known_values(transition.new, after, &attributes(item));
+        let successor = names.filter(|names| after.unique.contains(names));
+        let key = successor.and_then(|names| marker(after, &names, &texts));
+        let key = key.map(|key| marker_item(transition.new, &key));
+        let mut markers = companions.iter_mut().filter(|companion| companion.entity.is_none());
+        if let Some(marker) = markers.find(|marker| Some(&marker.item) == key.as_ref()) {
+            marker.old_key = Some(old_key.clone());
+        }
+        if companions.iter().all(|companion| companion.item != old_key) {
+            obsolete.push(old_key);
+        }
+    }
+    (companions, obsolete)
 }
 
 fn add_companions<'m>(
@@ -53,7 +68,8 @@ fn add_companions<'m>(
         let copied = values.of_copy(transition.new, copy, &shared);
         let Ok(copied_item) = new_keys(transition, before, copy, &copied.item, &copied) else { continue };
         let version = entity.versions.as_ref().map(|name| number(&texts, name));
-        let old_key = before.and_then(|before| old_key(transition.old, before, &values.old));
+        let old_key = before.and_then(|before| key_with(transition.old, before, &values.old));
+        let old_key = old_key.filter(|key| is_possible(transition.old, key));
         add_companions(transition, copy, &copied_item, &copied, depth - 1, companions);
         companions.push(Companion { entity: Some(copy), item: copied_item, old_key, version });
     }
@@ -63,27 +79,26 @@ fn number(texts: &Attributes, name: &str) -> f64 {
     texts.get(name).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The key that a copy has in the old table.
-fn old_key(model: &Model, copy: &Entity, values: &Attributes) -> Option<Item> {
+/// The key that an item with these values has under a model.
+fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
     let table = TableOrIndex { index: None };
-    let keys = model.table.keys.iter().zip(&copy.key).enumerate();
+    let keys = model.table.keys.iter().zip(&entity.key).enumerate();
     keys.map(|(position, (name, template))| {
         Some((name.clone(), table.key_value(model, position, template.fill(values).ok()?)))
     })
     .collect()
 }
 
-/// The keys of markers that the item has under the old model and not under the new one.
+/// The keys of the markers that the item has under the old model, with the new names of the attributes that they keep unique.
 fn old_markers(
     transition: &Transition<'_>,
     before: &Entity,
     after: &Entity,
     values: &Values,
-    companions: &[Companion<'_>],
-) -> Vec<Item> {
-    let is_kept = |key: &Item| companions.iter().any(|companion| companion.item == *key);
+) -> Vec<(Option<Vec<String>>, Item)> {
     let renamed = |name: &String| {
-        let attribute = after.attributes.iter().find(|attribute| old_name(before, attribute) == Some(name));
+        let attribute =
+            after.attributes.iter().find(|attribute| old_name(before, after, attribute) == Some(name));
         attribute.map(|attribute| attribute.name.as_str())
     };
     let mut keys = Vec::new();
@@ -91,13 +106,49 @@ fn old_markers(
         // After an interruption, the item may have its new name already.
         let value = |name: &String| values.old.get(name).or_else(|| values.new.get(renamed(name)?));
         let known = unique.iter().filter_map(|name| Some((name.clone(), value(name)?.clone()))).collect();
-        keys.extend(marker(before, unique, &known).map(|key| marker_item(transition.old, &key)));
+        let names = unique.iter().map(|name| renamed(name).map(str::to_owned)).collect();
+        let key = marker(before, unique, &known).map(|key| marker_item(transition.old, &key));
+        keys.extend(key.filter(|key| is_possible(transition.old, key)).map(|key| (names, key)));
     }
-    keys.retain(|key| !is_kept(key));
     keys
 }
 
+/// Whether a table can have the key. One that it cannot have is not looked for.
+fn is_possible(model: &Model, key: &Item) -> bool {
+    storable::key_obstacle(model, key).is_none()
+}
+
 impl Transition<'_> {
+    /// Returns an attribute of an item that becomes a copy, and that its original would overwrite: the item was no copy in the old model, so
+    /// that nothing else has the value.
+    pub fn overwritten(&self, copy: &Entity, made: &Item, present: &Item) -> Option<String> {
+        if !matches!(self.image(present), Image::Copy { was_copy: false, .. }) {
+            return None;
+        }
+        let whole = self.completed_copy(copy, made, present);
+        let generated = self.predecessor(copy).map(|own| generated_names(self.old, own)).unwrap_or_default();
+        let mut own = present.iter().filter(|(name, _)| !generated.contains(name.as_str()));
+        let is_kept = |name: &String, value: &Value| {
+            whole.get(&new_name(copy, name)).is_some_and(|kept| normal_value(kept) == normal_value(value))
+        };
+        own.find(|(name, value)| !is_kept(name, value)).map(|(name, _)| name.clone())
+    }
+
+    /// Returns the keys that the original of a copy may have, in the new form and in the old one.
+    pub fn original_keys(&self, copy: &Entity, item: &Item) -> Vec<Item> {
+        let original = copy.copies.as_deref().and_then(|name| self.new.entity(name));
+        let old = original.and_then(|original| self.predecessor(original));
+        let sides = [(self.new, original), (self.old, old)];
+        let values = attributes(item);
+        sides.into_iter().filter_map(|(model, own)| key_with(model, own?, &values)).collect()
+    }
+
+    /// Returns the version of the original that a copy was made from, if only the newest has a copy.
+    pub fn copied_version(&self, copy: &Entity, item: &Item) -> Option<f64> {
+        let original = copy.copies.as_deref().and_then(|name| self.new.entity(name))?;
+        attributes(item).get(original.versions.as_deref()?)?.parse().ok()
+    }
+
     /// Returns a copy as it will be: made from its original, with what the copy alone has in its present form.
     pub fn completed_copy(&self, copy: &Entity, made: &Item, present: &Item) -> Item {
         let original = copy.copies.as_deref().and_then(|name| self.new.entity(name));
@@ -105,29 +156,22 @@ impl Transition<'_> {
             copy.attribute(name).is_some()
                 && original.is_some_and(|original| original.attribute(name).is_some())
         };
-        let models = [self.old, self.new];
-        let is_key = |name: &String| {
-            let indexes = models.iter().flat_map(|model| &model.indexes);
-            let keys = indexes.flat_map(|index| &index.keys);
-            keys.chain(models.iter().flat_map(|model| &model.table.keys)).any(|key| key == name)
-        };
-        let types = models.map(|model| model.table.type_attribute.as_ref());
-        let new_name = |name: &String| {
-            let renamed = |attribute: &&Attribute| attribute.origin.was.as_ref() == Some(name);
-            copy.attributes
-                .iter()
-                .find(renamed)
-                .map_or_else(|| name.clone(), |attribute| attribute.name.clone())
-        };
+        let mut generated = generated_names(self.new, copy);
+        generated.extend(self.predecessor(copy).into_iter().flat_map(|own| generated_names(self.old, own)));
         let mut whole = made.clone();
         for (name, value) in present {
-            let own = new_name(name);
-            let is_generated =
-                copy.attribute(&own).is_none() && (is_key(name) || types.contains(&Some(name)));
+            let own = new_name(copy, name);
+            let is_generated = copy.attribute(&own).is_none() && generated.contains(name.as_str());
             if !is_generated && !is_shared(&own) {
                 whole.insert(own, value.clone());
             }
         }
         whole
     }
+}
+
+/// The name that an attribute of a copy gets.
+fn new_name(copy: &Entity, name: &String) -> String {
+    let renamed = |attribute: &&Attribute| attribute.origin.was.as_ref() == Some(name);
+    copy.attributes.iter().find(renamed).map_or_else(|| name.clone(), |attribute| attribute.name.clone())
 }

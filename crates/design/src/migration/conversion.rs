@@ -14,7 +14,9 @@ pub(super) fn converted(attribute: &Attribute, delimiter: char, value: &Value) -
     }
     let candidates = match value {
         Value::String(text) => of_text(text),
-        Value::Number(text) => vec![Value::String(text.clone())],
+        Value::Number(text) => {
+            Decimal::parse(text).map(|number| Value::String(number.to_string())).into_iter().collect()
+        }
         Value::Bool(flag) => vec![Value::String(flag.to_string())],
         _ => Vec::new(),
     };
@@ -23,7 +25,9 @@ pub(super) fn converted(attribute: &Attribute, delimiter: char, value: &Value) -
 
 fn of_text(text: &str) -> Vec<Value> {
     let mut candidates = Vec::new();
-    candidates.extend(Decimal::parse(text).map(|_| Value::Number(text.to_owned())));
+    // A number has one spelling: zeros in front, as a postal code has them, would be lost.
+    let number = Decimal::parse(text).filter(|number| number.to_string() == *text);
+    candidates.extend(number.map(|_| Value::Number(text.to_owned())));
     candidates.extend(text.parse().ok().map(Value::Bool));
     candidates.extend(MIDNIGHTS.map(|midnight| Value::String(format!("{text}{midnight}"))));
     // Only a midnight is a date.

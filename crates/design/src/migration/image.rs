@@ -1,12 +1,13 @@
 //! What an item becomes under another model, with the markers of its unique values and its copies.
 
 use super::normal_form::normal_value;
-use super::values::{Values, new_keys};
-use super::{Transition, companions};
+use super::values::{Values, generated_names, new_keys};
+use super::{Transition, companions, storable};
 use crate::audit::copying::Copying;
 use crate::audit::{check_item, known_values, marker_text, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
 use crate::model::{Entity, Model};
+use crate::template::SHARD;
 
 /// What an item becomes.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub enum Image<'m> {
         /// Whether it is a copy already: without an original it is of no use.
         was_copy: bool,
     },
+    /// A copy that the new model does not have: its original has all its values.
+    Dropped,
     /// Nothing: the new model has no such entity. Contains its name.
     Removed(String),
     /// Nothing: no entity of the old model has such a key, or the new one needs a value that is missing. Contains the
@@ -53,7 +56,7 @@ pub struct Companion<'m> {
     pub entity: Option<&'m Entity>,
     /// The marker, or the copy as far as it is made from the original.
     pub item: Item,
-    /// The key of the copy in the old table.
+    /// Its key in the old table.
     pub old_key: Option<Item>,
     /// The version of the original, if only the newest has a copy.
     pub version: Option<f64>,
@@ -76,37 +79,75 @@ impl<'m> Transition<'m> {
             return Image::Copy { entity: after, was_copy };
         }
         let values = Values::new(self, before, after, item, &texts);
-        if let Some((old, new)) = &values.contradiction {
-            let entity = &after.name;
-            return Image::Unknown(format!(
-                "{entity} has both {old} and {new}, its new name, with different values: remove one of them"
+        let made = match self.contradiction(before, after, &texts, &values) {
+            Some(reason) => Err(reason),
+            None => self.new_item(before, after, item, values),
+        };
+        made.map_or_else(Image::Unknown, |new| Image::Item(Box::new(new)))
+    }
+
+    /// Makes the item of the new model from the values of the old one.
+    fn new_item(
+        &self,
+        before: Option<&'m Entity>,
+        after: &'m Entity,
+        item: &Item,
+        values: Values,
+    ) -> Result<NewItem<'m>, String> {
+        let keyed = new_keys(self, before, after, item, &values)?;
+        let is_moved = key_of(self.new, &keyed) != key_of(self.old, item);
+        if let Some(name) = values.unclear.as_ref().filter(|_| is_moved) {
+            return Err(format!(
+                "{} has its {name} in its key only, where several delimiters leave its end open",
+                after.name
             ));
         }
-        match new_keys(self, before, after, item, &values) {
-            Ok(keyed) => {
-                let (companions, obsolete) = companions::of(self, before, after, &keyed, &values);
-                let entity = after;
-                Image::Item(Box::new(NewItem {
-                    entity,
-                    before,
-                    item: keyed,
-                    missing: values.missing,
-                    companions,
-                    obsolete,
-                }))
+        let (companions, obsolete) = companions::of(self, before, after, &keyed, &values);
+        match self.unstorable(after, &keyed, &companions) {
+            Some(obstacle) => Err(obstacle),
+            None => {
+                let missing = values.missing;
+                Ok(NewItem { entity: after, before, item: keyed, missing, companions, obsolete })
             }
-            Err(reason) => Image::Unknown(reason),
         }
+    }
+
+    /// How the values of an item contradict each other: whichever is right, the other would be lost.
+    fn contradiction(
+        &self,
+        before: Option<&Entity>,
+        after: &Entity,
+        texts: &Attributes,
+        values: &Values,
+    ) -> Option<String> {
+        let both = values.contradiction.as_ref().map(|(old, new)| {
+            let entity = &after.name;
+            format!(
+                "{entity} has both {old} and {new}, its new name, with different values: remove one of them"
+            )
+        });
+        let agrees = before.is_some_and(|before| has_key_of_values(self.old, before, texts))
+            || has_key_of_values(self.new, after, texts);
+        let disagree =
+            || format!("the key of {} and its attributes disagree: correct one of them", after.name);
+        both.or_else(|| (!agrees).then(disagree))
+    }
+
+    /// Why the new table cannot store an item, or what is written with it.
+    fn unstorable(&self, after: &Entity, item: &Item, companions: &[Companion<'_>]) -> Option<String> {
+        let name = &after.name;
+        let own = storable::obstacle(self.new, item).map(|why| format!("{name} in its new form {why}"));
+        own.or_else(|| {
+            companions.iter().find_map(|companion| {
+                let what = companion.entity.map_or("the marker of a unique value", |copy| &copy.name);
+                storable::obstacle(self.new, &companion.item).map(|why| format!("{what} of {name} {why}"))
+            })
+        })
     }
 
     /// Returns whether an item becomes itself, with more attributes at most. What an item becomes must do so, or it would change again whenever it is met.
     pub fn is_new_form(&self, item: &Item) -> bool {
         matches!(self.image(item), Image::Item(new) if is_within(item, &new.item))
-    }
-
-    /// Returns whether an item becomes something else, and not only more attributes are added to it.
-    pub fn is_old_form(&self, item: &Item) -> bool {
-        matches!(self.image(item), Image::Item(new) if !is_within(item, &new.item))
     }
 
     /// The entity of an item in the old model, if it has one there, and in the new model. An item that the old model recognises is
@@ -130,7 +171,31 @@ impl<'m> Transition<'m> {
         {
             return Ok((self.predecessor(after), after));
         }
-        successor.map(|after| (Some(before), after)).ok_or_else(|| Image::Removed(before.name.clone()))
+        successor.map(|after| (Some(before), after)).ok_or_else(|| match self.is_redundant(before, item) {
+            true => Image::Dropped,
+            false => Image::Removed(before.name.clone()),
+        })
+    }
+
+    /// Whether an item of the old model is a copy that has no values of its own.
+    fn is_redundant(&self, before: &Entity, item: &Item) -> bool {
+        let original = before.copies.as_deref().and_then(|name| self.old.entity(name));
+        let generated = generated_names(self.old, before);
+        is_derived(self.old, before)
+            && original.is_some_and(|original| {
+                let is_shared = |name: &String| original.attribute(name).is_some();
+                item.keys().all(|name| generated.contains(name.as_str()) || is_shared(name))
+            })
+    }
+
+    /// Returns the keys of the markers and copies that an item has under the old model.
+    pub fn old_companions(&self, item: &Item) -> Vec<Item> {
+        match (Transition { old: self.old, new: self.old }).image(item) {
+            Image::Item(own) => {
+                own.companions.iter().map(|companion| key_of(self.old, &companion.item)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -139,6 +204,19 @@ impl NewItem<'_> {
     pub fn key(&self, new: &Model) -> Item {
         key_of(new, &self.item)
     }
+}
+
+/// Whether an item has the key that follows from its attributes under a model.
+fn has_key_of_values(model: &Model, entity: &Entity, texts: &Attributes) -> bool {
+    let values = known_values(model, entity, texts);
+    model.table.keys.iter().zip(&entity.key).all(|(name, template)| {
+        let Some(key) = texts.get(name) else { return false };
+        let Some(in_key) = template.matches(key, entity) else { return false };
+        let value_of = |field: &str| if field == SHARD { in_key.get(field) } else { values.get(field) };
+        // What the attributes do not hold whole is not compared.
+        let made = template.fill_with(|field| value_of(field).map(String::as_str));
+        made.is_ok_and(|made| made == *key) || template.fields().any(|field| !values.contains_key(field))
+    })
 }
 
 /// Returns whether the second item has all attributes of the first, with the same values.

@@ -7,6 +7,11 @@ pub fn is_same(left: &Item, right: &Item) -> bool {
     left.len() == right.len() && normal_form(left) == normal_form(right)
 }
 
+/// Returns whether two values are equal for a database.
+pub fn is_same_value(left: &Value, right: &Value) -> bool {
+    normal_value(left) == normal_value(right)
+}
+
 pub(super) fn normal_form(item: &Item) -> Item {
     item.iter().map(|(name, value)| (name.clone(), normal_value(value))).collect()
 }

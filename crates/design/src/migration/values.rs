@@ -22,6 +22,10 @@ pub(super) struct Values {
     pub missing: Vec<String>,
     /// The old and the new name of an attribute that the item has under both, with different values.
     pub contradiction: Option<(String, String)>,
+    /// An attribute that only the key contains, where its value has no clear end.
+    pub unclear: Option<String>,
+    /// Whether the new model recognises the item: it may have its new keys already.
+    is_recognised: bool,
 }
 
 impl Values {
@@ -32,17 +36,19 @@ impl Values {
         item: &Item,
         texts: &Attributes,
     ) -> Values {
-        let mut old = texts.clone();
+        let (mut old, mut unclear) = (texts.clone(), None);
         if let Some(before) = before {
-            add_key_fields(transition.old, before, texts, &mut old);
+            unclear = add_key_fields(transition.old, before, texts, &mut old);
         }
-        if recognise(transition.new, texts).is_some_and(|found| found.name == after.name) {
+        let is_recognised = recognise(transition.new, texts).is_some_and(|found| found.name == after.name);
+        if is_recognised {
             add_key_fields(transition.new, after, texts, &mut old);
         }
         let (new, item) = (old.clone(), item.clone());
-        let mut values = Values { old, new, item, missing: Vec::new(), contradiction: None };
+        let (missing, contradiction) = (Vec::new(), None);
+        let mut values = Values { old, new, item, missing, contradiction, unclear, is_recognised };
         if let Some(before) = before {
-            after.attributes.iter().for_each(|attribute| values.rename(before, attribute));
+            after.attributes.iter().for_each(|attribute| values.rename(before, after, attribute));
             after.attributes.iter().for_each(|attribute| values.convert(before, after, attribute));
             values.forget_aggregates(before, after);
         }
@@ -63,14 +69,30 @@ impl Values {
             item: shared.clone(),
             missing: Vec::new(),
             contradiction: None,
+            unclear: None,
+            is_recognised: false,
         };
         copy.attributes.iter().for_each(|attribute| values.complete(new, None, copy, attribute));
         values
     }
 
-    fn rename(&mut self, before: &Entity, attribute: &Attribute) {
+    /// The shard that the item has: in its new form, if it may have that already, or else in its old form.
+    fn had_shard(
+        &self,
+        transition: &Transition<'_>,
+        before: Option<&Entity>,
+        after: &Entity,
+        location: &TableOrIndex<'_>,
+        item: &Item,
+    ) -> Option<String> {
+        let new = || shard_in(transition.new, after, location.name(), item);
+        let old = || shard_in(transition.old, before?, location.name(), item);
+        if self.is_recognised { new().or_else(old) } else { old().or_else(new) }
+    }
+
+    fn rename(&mut self, before: &Entity, after: &Entity, attribute: &Attribute) {
         let name = &attribute.name;
-        let Some(old) = old_name(before, attribute).filter(|old| old != name) else { return };
+        let Some(old) = old_name(before, after, attribute).filter(|old| old != name) else { return };
         let is_contradicted = match (self.item.get(old), self.item.get(name)) {
             (Some(before), Some(after)) => normal_value(before) != normal_value(after),
             _ => matches!((self.new.get(old), self.new.get(name)), (Some(old), Some(new)) if old != new),
@@ -88,7 +110,7 @@ impl Values {
 
     /// Writes a value as the new type of its attribute has it, if that loses nothing.
     fn convert(&mut self, before: &Entity, after: &Entity, attribute: &Attribute) {
-        let old = old_name(before, attribute).and_then(|name| before.attribute(name));
+        let old = old_name(before, after, attribute).and_then(|name| before.attribute(name));
         let Some(value) = self.item.get(&attribute.name) else { return };
         if old.is_none_or(|old| old.is_within(attribute)) {
             return;
@@ -126,34 +148,66 @@ impl Values {
             }
             return;
         }
-        let origin = &attribute.origin;
-        let computed = || origin.computed.as_ref().and_then(|template| template.fill(&self.new).ok());
-        match computed().or_else(|| origin.default.clone()) {
+        match self.computed(after, attribute).or_else(|| attribute.origin.default.clone()) {
             Some(text) => {
                 self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, &text));
                 self.new.insert(attribute.name.clone(), text);
             }
             None if attribute.optional => {}
-            None if before.is_none_or(|before| old_name(before, attribute).is_some()) => {}
+            None if before.is_none_or(|before| old_name(before, after, attribute).is_some()) => {}
             None => self.missing.push(attribute.name.clone()),
         }
     }
+
+    /// The computed value of an attribute, if those that it is computed from have a text, and it is one that the attribute admits.
+    fn computed(&self, after: &Entity, attribute: &Attribute) -> Option<String> {
+        let has_text = |name: &str| self.item.get(name).is_none_or(|value| value.to_text().is_some());
+        let text_of = |name: &str| self.new.get(name).filter(|_| has_text(name)).map(String::as_str);
+        let text = attribute.origin.computed.as_ref()?.fill_with(text_of).ok()?;
+        let value = typed_value(&attribute.kind, &text);
+        attribute.admits(&value, FieldTypes::delimiter(after)).is_ok().then_some(text)
+    }
 }
 
-/// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value.
-fn add_key_fields(model: &Model, entity: &Entity, texts: &Attributes, values: &mut Attributes) {
+/// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value. Returns a field that the item does
+/// not have, and whose value has no clear end in the table's key.
+fn add_key_fields(
+    model: &Model,
+    entity: &Entity,
+    texts: &Attributes,
+    values: &mut Attributes,
+) -> Option<String> {
+    let mut unclear = None;
     for location in TableOrIndex::all(model) {
         let Some(mapping) = location.mapping(entity) else { continue };
         for (name, template) in location.key_names(model).iter().zip(mapping.key) {
             let whole = whole_fields(template);
-            let found = texts.get(name).and_then(|key| template.matches(key, entity));
+            let found = texts.get(name).and_then(|key| template.matches(key, entity)).unwrap_or_default();
+            let open = open_fields(template, entity, &found);
+            let is_lacking = |field: &&String| !texts.contains_key(*field);
+            if location.index.is_none() {
+                unclear = unclear.or_else(|| open.iter().find(is_lacking).cloned());
+            }
             for (field, value) in
-                found.into_iter().flatten().filter(|(field, _)| whole.contains(field.as_str()))
+                found.into_iter().filter(|(field, _)| whole.contains(field.as_str()) && !open.contains(field))
             {
                 values.entry(field).or_insert(value);
             }
         }
     }
+    unclear
+}
+
+/// The fields whose ends several delimiters of a key leave open, as in `x#y#z` of `{title}#{remark}`.
+fn open_fields(template: &Template, entity: &Entity, found: &Attributes) -> BTreeSet<String> {
+    let readable = template.readable_fields(entity);
+    let unclear = || found.iter().filter(|(field, _)| !readable.contains(&field.as_str()) && *field != SHARD);
+    let adjoin = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Field { .. }));
+    let is_open = unclear().any(|(_, value)| value.contains(FieldTypes::delimiter(entity)))
+        || template.parts.windows(2).any(adjoin);
+    let whole = whole_fields(template);
+    let names = unclear().map(|(field, _)| field).filter(|field| whole.contains(field.as_str()));
+    if is_open { names.cloned().collect() } else { BTreeSet::new() }
 }
 
 /// The fields whose whole value a template contains.
@@ -169,7 +223,7 @@ fn whole_fields(template: &Template) -> BTreeSet<&str> {
 ///
 /// # Errors
 ///
-/// Returns the attribute whose value is missing.
+/// Returns the attribute whose value is missing, or which is in the way.
 pub(super) fn new_keys(
     transition: &Transition<'_>,
     before: Option<&Entity>,
@@ -177,14 +231,8 @@ pub(super) fn new_keys(
     item: &Item,
     values: &Values,
 ) -> Result<Item, String> {
-    let Transition { old, new } = *transition;
-    let mut keyed = values.item.clone();
-    for name in key_names(old).union(&key_names(new)).filter(|name| after.attribute(name).is_none()) {
-        keyed.remove(name);
-    }
-    let old_type = old.table.type_attribute.as_ref().filter(|name| after.attribute(name).is_none());
-    old_type.and_then(|name| keyed.remove(name));
-    let mut recoverable = BTreeSet::new();
+    let new = transition.new;
+    let (mut made, mut recoverable) = (Item::new(), BTreeSet::new());
     for location in TableOrIndex::all(new) {
         let Some(mapping) = location.mapping(after) else { continue };
         // An item gets the index keys that follow from an aggregate once that is counted.
@@ -198,7 +246,8 @@ pub(super) fn new_keys(
         }
         for (position, (name, template)) in location.key_names(new).iter().zip(mapping.key).enumerate() {
             let mut filled = values.new.clone();
-            filled.insert(SHARD.to_owned(), shard(&mapping, item, name, &values.new));
+            let had = || values.had_shard(transition, before, after, &location, item);
+            filled.insert(SHARD.to_owned(), shard(&mapping, had, &values.new));
             let is_unchanged = || {
                 before
                     .and_then(|before| location.mapping(before))
@@ -215,15 +264,72 @@ pub(super) fn new_keys(
                         }
                     })?,
                 };
-            keyed.insert(name.clone(), key);
+            made.insert(name.clone(), key);
         }
         recoverable.extend(mapping.key.iter().flat_map(whole_fields));
     }
-    keep_recovered(after, values, &recoverable, &mut keyed);
     if let Some(name) = &new.table.type_attribute {
-        keyed.insert(name.clone(), Value::String(after.type_value.clone()));
+        made.insert(name.clone(), Value::String(after.type_value.clone()));
     }
+    let mut keyed = own_attributes(transition, before, after, values, &made)?;
+    keyed.extend(made);
+    keep_recovered(after, values, &recoverable, &mut keyed);
     Ok(keyed)
+}
+
+/// The attributes of an item without its keys and its type, which are made anew.
+///
+/// # Errors
+///
+/// Returns the attribute that is the item's own, and would be overwritten by a key or the type, or become the key of an index.
+fn own_attributes(
+    transition: &Transition<'_>,
+    before: Option<&Entity>,
+    after: &Entity,
+    values: &Values,
+    made: &Item,
+) -> Result<Item, String> {
+    let Transition { old, new } = *transition;
+    let mut own = values.item.clone();
+    let generated = before.map(|before| generated_names(old, before)).unwrap_or_default();
+    own.retain(|name, _| !generated.contains(name.as_str()) || after.attribute(name).is_some());
+    // An item that has its new form already may have keys that do not follow from its values any more.
+    let may_be_key = |name: &str, value: &Value| {
+        let text = value.to_text().unwrap_or_default();
+        let is_made = |template: &Template| template.matches(&text, after).is_some();
+        values.is_recognised && key_template(new, after, name).is_some_and(is_made)
+    };
+    own.retain(|name, value| after.attribute(name).is_some() || !may_be_key(name, value));
+    let (old_keys, new_keys) = (key_names(old), key_names(new));
+    let is_in_the_way = |(name, value): &(&String, &Value)| match made.get(*name) {
+        _ if after.attribute(name).is_some() => false,
+        Some(made) => normal_value(made) != normal_value(value),
+        None => new_keys.contains(*name) && !old_keys.contains(*name),
+    };
+    own.iter().find(is_in_the_way).map_or(Ok(()), |(name, _)| {
+        Err(format!(
+            "{} has an attribute {name} of its own, and the new model a key or a type of that name: rename one of them",
+            after.name
+        ))
+    })?;
+    Ok(own)
+}
+
+/// The attributes that items of an entity have besides those that it declares: their keys and their type.
+pub(super) fn generated_names<'m>(model: &'m Model, entity: &'m Entity) -> BTreeSet<&'m str> {
+    let locations = TableOrIndex::all(model).into_iter();
+    let own = locations.filter(|location| location.mapping(entity).is_some());
+    let keys = own.flat_map(|location| location.key_names(model));
+    let names = keys.chain(&model.table.type_attribute).map(String::as_str);
+    names.filter(|name| entity.attribute(name).is_none()).collect()
+}
+
+/// The template that a key attribute of an entity is made from.
+fn key_template<'m>(model: &'m Model, entity: &'m Entity, name: &str) -> Option<&'m Template> {
+    TableOrIndex::all(model).into_iter().find_map(|location| {
+        let position = location.key_names(model).iter().position(|key| key == name)?;
+        location.mapping(entity)?.key.get(position)
+    })
 }
 
 /// Adds the attributes that only the old keys contain.
@@ -242,21 +348,21 @@ fn key_names(model: &Model) -> BTreeSet<String> {
     model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
 }
 
-/// The shard that the item must be in; where it may be in any, the one that it has, if the new number of shards permits it.
-fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+/// The shard that the item must be in; where it may be in any, the one that it had, if the new number of shards permits it.
+fn shard(mapping: &KeyMapping<'_>, had: impl FnOnce() -> Option<String>, values: &Attributes) -> String {
     let Some(shard) = mapping.shard else { return String::new() };
     if let Some(required) = shard.required(values) {
         return required.to_string();
     }
-    let own = match item.get(name) {
-        Some(Value::String(key)) => Some(key),
-        _ => None,
-    };
-    let template = mapping.key.iter().find(|template| template.has_field(SHARD));
-    let had = own
-        .zip(template)
-        .and_then(|(key, template)| template.matches(key, mapping.entity))
-        .and_then(|mut v| v.remove(SHARD));
-    let fits = had.filter(|number| shard.problem(number, values).is_none());
+    let fits = had().filter(|number| shard.problem(number, values).is_none());
     fits.unwrap_or_else(|| shard.reproducible(values).to_string())
+}
+
+/// The shard that an item is in, in the table or in an index of this name.
+fn shard_in(model: &Model, entity: &Entity, location: &str, item: &Item) -> Option<String> {
+    let own = TableOrIndex::all(model).into_iter().find(|own| own.name() == location)?;
+    let mapping = own.mapping(entity)?;
+    let mut keys = own.key_names(model).iter().zip(mapping.key);
+    let (name, template) = keys.find(|(_, template)| template.has_field(SHARD))?;
+    template.matches(item.get(name)?.as_text()?, entity)?.remove(SHARD)
 }

@@ -52,6 +52,12 @@ impl Attribute {
 
     fn number_problem(&self, text: &str) -> Option<String> {
         let Some(number) = Decimal::parse(text) else { return Some("not a number".to_owned()) };
+        if !number.is_storable() {
+            return Some(
+                "a number that no table can store: it has more than 38 digits, or is too large or small"
+                    .to_owned(),
+            );
+        }
         if self.kind == ValueType::Int && !number.is_whole() {
             return Some("not a whole number".to_owned());
         }

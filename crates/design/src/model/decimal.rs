@@ -8,6 +8,11 @@ const MAX_CHARACTERS: usize = 200;
 /// The largest power of ten that is read.
 const MAX_EXPONENT: i32 = 200;
 
+/// The most significant digits of a number in a table.
+const MAX_DIGITS: usize = 38;
+/// The powers of ten, as `0.digits × 10^exponent` has them, of numbers in a table: from 10^-130 to below 10^126.
+const STORED_EXPONENTS: std::ops::RangeInclusive<i32> = -129..=126;
+
 /// A decimal number: `0.digits × 10^exponent`, without leading or trailing zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decimal {
@@ -98,6 +103,12 @@ impl Decimal {
             (_, 0) => Ordering::Greater,
             _ => (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits)),
         }
+    }
+
+    /// Returns whether a table can store it.
+    pub fn is_storable(&self) -> bool {
+        let is_zero = self.digits.is_empty();
+        is_zero || (self.digits.len() <= MAX_DIGITS && STORED_EXPONENTS.contains(&self.exponent))
     }
 
     /// Returns whether it is below zero.
@@ -199,6 +210,17 @@ mod tests {
         }
         assert_eq!((decimal("-2.5").floor(), decimal("2.5").floor()), (Some(-3), Some(2)));
         assert_eq!((decimal("120.05").whole_digits(), decimal("120.05").decimals()), (3, 2));
+    }
+
+    #[test]
+    fn a_table_stores_38_digits() {
+        let nines = "9".repeat(38);
+        for text in ["0", &nines, &format!("-{nines}e87"), "1e-130", "9.9e125"] {
+            assert!(decimal(text).is_storable(), "{text}");
+        }
+        for text in [&format!("{nines}5"), &format!("1{nines}"), "1e126", "1e-131"] {
+            assert!(!decimal(text).is_storable(), "{text}");
+        }
     }
 
     #[test]

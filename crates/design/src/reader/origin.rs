@@ -3,10 +3,11 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::{Finding, Severity};
+use crate::generate::typed_value;
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model, Origin, Predecessor};
-use crate::template::Template;
+use crate::template::{DELIMITER, Template};
 use std::collections::BTreeSet;
 
 impl Reader {
@@ -16,9 +17,7 @@ impl Reader {
             default: self.default_value(section, attribute),
             computed: self.computed(section),
         };
-        let collection =
-            matches!(attribute.kind, ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary);
-        if collection && (origin.default.is_some() || origin.computed.is_some()) {
+        if has_no_text(attribute) && (origin.default.is_some() || origin.computed.is_some()) {
             let key = if origin.default.is_some() { "default" } else { "computed" };
             let message =
                 format!("`{key}` gives text, numbers and flags; {} is none of these", attribute.name);
@@ -51,12 +50,9 @@ impl Reader {
             .or_else(|| item.as_integer().map(|number| number.to_string()))
             .or_else(|| item.as_float().map(|number| number.to_string()))
             .or_else(|| item.as_bool().map(|flag| flag.to_string()));
-        let fits = |text: &String| match &attribute.kind {
-            ValueType::Int => text.parse::<i128>().is_ok(),
-            ValueType::Decimal => text.parse::<f64>().is_ok_and(f64::is_finite),
-            ValueType::Bool => text == "true" || text == "false",
-            ValueType::Choice(choices) => choices.contains(text),
-            _ => true,
+        let fits = |text: &String| {
+            let value = typed_value(&attribute.kind, text);
+            has_no_text(attribute) || attribute.admits(&value, DELIMITER).is_ok()
         };
         let text = text.filter(fits);
         if text.is_none() {
@@ -83,6 +79,11 @@ impl Reader {
     }
 }
 
+/// Whether the values of an attribute are neither text nor numbers nor flags.
+fn has_no_text(attribute: &Attribute) -> bool {
+    matches!(attribute.kind, ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary)
+}
+
 /// Checks that renamed things are gone, so that a migration can be repeated, and that computed values have their attributes.
 pub(super) fn check(model: &Model, findings: &mut Vec<Finding>) {
     for entity in &model.entities {
@@ -100,8 +101,16 @@ pub(super) fn check(model: &Model, findings: &mut Vec<Finding>) {
                     format!("{} was {was}, but {} still has an attribute {was}", attribute.name, entity.name);
                 findings.push(still_there(entity, message));
             }
-            let computed = attribute.origin.computed.iter().flat_map(Template::fields);
-            for field in computed.filter(|field| *field == attribute.name || renamed.contains(field)) {
+            let computed = || attribute.origin.computed.iter().flat_map(Template::fields);
+            for field in computed().filter(|field| entity.attribute(field).is_some_and(has_no_text)) {
+                let name = &attribute.name;
+                findings.push(
+                    Finding::new("P003", Severity::Error, entity.subject(), &entity.span)
+                        .with_message(format!("{name} is computed from {field}, which has no text"))
+                        .with_help("compute it from text, numbers and flags"),
+                );
+            }
+            for field in computed().filter(|field| *field == attribute.name || renamed.contains(field)) {
                 findings.push(
                     Finding::new("P003", Severity::Error, entity.subject(), &entity.span)
                         .with_message(format!(

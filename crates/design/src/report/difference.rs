@@ -70,6 +70,9 @@ fn push(changes: &mut Vec<Change>, what: String, rewrites: f64) {
 }
 
 fn tables(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    if old.table.name != new.table.name {
+        push(changes, format!("table: {} becomes {}", old.table.name, new.table.name), 0.0);
+    }
     if old.table.keys != new.table.keys {
         let all = old.entities.iter().map(|entity| count(old, entity)).sum();
         push(

@@ -66,6 +66,10 @@ struct Migration<'t> {
     absent: HashSet<String>,
     /// What differs in the targets is out of date.
     may_overwrite: bool,
+    /// Markers stay that only the old model needs.
+    keeps_old_markers: bool,
+    /// Changes of the application are being carried over.
+    is_carrying: bool,
     /// How many writes or transactions have succeeded.
     written: u64,
     /// How many changes of the application were carried over.
@@ -84,6 +88,8 @@ impl<'t> Migration<'t> {
             own_writes: None,
             absent: HashSet::new(),
             may_overwrite: false,
+            keeps_old_markers: false,
+            is_carrying: false,
             written: 0,
             carried: 0,
         })

@@ -59,10 +59,7 @@ pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     }
     client.call("CreateTable", &create_table(model)).map_err(|failure| failure.to_string())?;
     table_check::wait_until_active(&mut client, &model.table.name)?;
-    let Some(attribute) = table_check::expiry_attribute(model) else { return Ok(()) };
-    let expiry = json!({ "Enabled": true, "AttributeName": attribute });
-    let request = json!({ "TableName": model.table.name, "TimeToLiveSpecification": expiry });
-    client.call("UpdateTimeToLive", &request).map(|_| ()).map_err(|failure| failure.to_string())
+    table_check::enable_expiry(&mut client, model)
 }
 
 /// Loads items in parallel: each worker takes every n-th batch.

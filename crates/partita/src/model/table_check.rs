@@ -101,16 +101,29 @@ pub fn require(client: &mut Client, model: &Model, description: &Value) -> Resul
             missing_indexes.join(", ")
         ));
     }
-    if let Some(message) = ttl_difference(client, model) {
-        eprintln!("partita: {message}");
-    }
+    warn_of_expiry(client, model);
     Ok(())
 }
 
 /// The attribute of the expiry time, of which a table has at most one.
-pub fn expiry_attribute(model: &Model) -> Option<&String> {
+fn expiry_attribute(model: &Model) -> Option<&String> {
     let own = || model.entities.iter().find_map(|entity| entity.ttl.as_ref());
     model.table.ttl.as_ref().or_else(own)
+}
+
+/// Lets the items of a new table expire as the model says.
+pub fn enable_expiry(client: &mut Client, model: &Model) -> Result<(), String> {
+    let Some(attribute) = expiry_attribute(model) else { return Ok(()) };
+    let expiry = json!({ "Enabled": true, "AttributeName": attribute });
+    let request = json!({ "TableName": model.table.name, "TimeToLiveSpecification": expiry });
+    client.call("UpdateTimeToLive", &request).map(|_| ()).map_err(|failure| failure.to_string())
+}
+
+/// Warns if the items of a table expire in another way than the model says.
+pub fn warn_of_expiry(client: &mut Client, model: &Model) {
+    if let Some(message) = ttl_difference(client, model) {
+        eprintln!("partita: {message}");
+    }
 }
 
 /// What is wrong with the expiry of the table's items: it deletes others than the model says, or none.

@@ -60,7 +60,7 @@ impl Models {
         match table {
             Some(table) => {
                 let found = all.iter().find(|watch| watch.table() == table);
-                found.map(|watch| watch.json()).ok_or_else(|| no_model(table))
+                found.map(|watch| watch.json_with_text()).ok_or_else(|| no_model(table))
             }
             None => Ok(json!({ "models": all.iter().map(|watch| watch.json()).collect::<Vec<_>>() })),
         }

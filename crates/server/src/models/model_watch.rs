@@ -168,6 +168,14 @@ impl ModelWatch {
         json
     }
 
+    /// The statistics, with the text of the model and, while items move from it, of the former one.
+    pub fn json_with_text(&self) -> Value {
+        let mut json = self.json();
+        json["model"] = self.model.text().into();
+        json["former"] = self.former().and_then(Model::text).into();
+        json
+    }
+
     /// The indexes that no request has read, and what each costs a month at the declared rates.
     fn unused_indexes(&self) -> Vec<Value> {
         let unused = self.model.indexes.iter().filter(|index| !self.statistics().has_read(&index.name));

@@ -25,8 +25,10 @@ pub(super) fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
         // Where an entity becomes several, each has a part of its items.
         let is_part = after.was.iter().any(|was| !was.filter.is_empty());
         let items = if is_part && before.name != after.name { all.min(count(new, after)) } else { all };
-        let names =
-            after.attributes.iter().filter_map(|own| Some((old_name(before, own)?, own.name.as_str())));
+        let names = after
+            .attributes
+            .iter()
+            .filter_map(|own| Some((old_name(before, after, own)?, own.name.as_str())));
         let renamed = names.filter(|(old, new)| old != new && before.attribute(old).is_some()).collect();
         let mut comparison = Comparison { before, after, renamed, items, written: 0.0, changes };
         comparison.name(new, &sources);
@@ -127,7 +129,7 @@ impl Comparison<'_> {
     fn attributes(&mut self) {
         let (before, after) = (self.before, self.after);
         for attribute in &after.attributes {
-            let old = old_name(before, attribute).and_then(|name| before.attribute(name));
+            let old = old_name(before, after, attribute).and_then(|name| before.attribute(name));
             let (name, kind) = (&attribute.name, attribute.kind.print());
             let Some(old) = old else {
                 let is_written = !attribute.optional || attribute.origin.default.is_some();

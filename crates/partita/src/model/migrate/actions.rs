@@ -2,7 +2,7 @@
 
 use partita_design::capacity::estimate::write_units;
 use partita_design::exchange::item_json::encode;
-use partita_design::item::{Item, Value as ItemValue};
+use partita_design::item::{Item, Value as ItemValue, item_size};
 use serde_json::{Map, Value, json};
 
 /// The most tests of a condition; DynamoDB limits the operators of an expression. One of them is that the item exists.
@@ -12,6 +12,10 @@ const MAX_CONDITION_BYTES: usize = 4096;
 const AND: &str = " AND ";
 /// The most attributes that a condition compares.
 pub const MAX_COMPARED: usize = MAX_TESTS - 1;
+/// The most writes of a transaction.
+const MAX_ACTIONS: usize = 100;
+/// The most bytes of the items of a transaction.
+const MAX_TRANSACTION_BYTES: usize = 4 << 20;
 
 /// What must be there for a write to take place.
 #[derive(Clone, Debug)]
@@ -41,6 +45,8 @@ pub enum Change {
     /// Only what differs is written.
     Update(Item),
     Delete,
+    /// Nothing is written: the others depend on the item. Only in a transaction.
+    Check,
 }
 
 /// A write to one item.
@@ -108,6 +114,10 @@ impl Action {
                 request["Key"] = Value::Object(encode(&self.key));
                 ("DeleteItem", "Delete")
             }
+            Change::Check => {
+                request["Key"] = Value::Object(encode(&self.key));
+                ("GetItem", "ConditionCheck")
+            }
         };
         request["ExpressionAttributeNames"] = Value::Object(expression.names);
         if !expression.values.is_empty() {
@@ -169,14 +179,45 @@ impl Action {
         format!("{}{}", part("SET", &set), part("REMOVE", &remove))
     }
 
+    /// The bytes that a transaction counts.
+    fn size(&self) -> usize {
+        match &self.change {
+            Change::Put(item) | Change::Update(item) => item_size(item),
+            Change::Delete | Change::Check => item_size(&self.key),
+        }
+    }
+
     pub fn write_units(&self) -> u64 {
         let size = |item: &Item| Value::Object(encode(item)).to_string().len() as u64;
         match (&self.change, &self.expected) {
             (Change::Put(item) | Change::Update(item), _) => write_units(size(item)),
-            (Change::Delete, Expected::Same { item, .. }) => write_units(size(item)),
-            (Change::Delete, Expected::Absent) => 1,
+            (Change::Delete | Change::Check, Expected::Same { item, .. }) => write_units(size(item)),
+            (Change::Delete | Change::Check, Expected::Absent) => 1,
         }
     }
+}
+
+/// Writes as transactions that the database accepts, one if possible.
+pub fn transactions(actions: &[Action]) -> Vec<&[Action]> {
+    let mut bytes = 0;
+    let mut sizes = Vec::new();
+    for action in actions {
+        bytes += action.size();
+        match sizes.last_mut().filter(|size| **size < MAX_ACTIONS && bytes <= MAX_TRANSACTION_BYTES) {
+            Some(size) => *size += 1,
+            None => {
+                bytes = action.size();
+                sizes.push(1);
+            }
+        }
+    }
+    let mut rest = actions;
+    let mut next = |size: usize| {
+        let (first, others) = rest.split_at(size);
+        rest = others;
+        first
+    };
+    sizes.into_iter().map(&mut next).collect()
 }
 
 /// The text of a key for messages: `USER#1 / PROFILE`.
@@ -212,6 +253,19 @@ mod tests {
             // What changes is compared first.
             json!({ "#0": "PK", "#1": "b", "#2": "a", "#3": "d", "#4": "c", "#5": "b" })
         );
+    }
+
+    #[test]
+    fn a_transaction_has_100_writes_and_4_mb_at_most() {
+        let put = |bytes: usize| {
+            Action::put("T", item(&[("PK", "1")]), item(&[("PK", &"x".repeat(bytes))]), Expected::Absent)
+        };
+        let sizes = |actions: &[Action]| -> Vec<usize> {
+            transactions(actions).iter().map(|actions| actions.len()).collect()
+        };
+        assert_eq!(sizes(&[]), [0; 0]);
+        assert_eq!(sizes(&vec![put(1); 250]), [100, 100, 50]);
+        assert_eq!(sizes(&vec![put(400_000); 12]), [10, 2]);
     }
 
     #[test]

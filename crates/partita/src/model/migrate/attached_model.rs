@@ -10,6 +10,21 @@ use serde_json::{Value, json};
 const TAG: &str = "partita:model-mode";
 
 impl Migration<'_> {
+    /// Fails if the model that is attached is neither the old one nor the new one: its rules would be given up without a word.
+    pub(super) fn check_attached(&mut self) -> Result<(), String> {
+        let (attached, tables) = (self.attached(), self.tables);
+        let texts = [&attached["model"], &attached["former"]];
+        let is_known = |text: &str| tables.sources.iter().chain(&tables.targets).any(|own| own.is_same(text));
+        if texts.iter().filter_map(|text| text.as_str()).all(is_known) {
+            return Ok(());
+        }
+        let table = &tables.targets[0].table;
+        Err(format!(
+            "the model that is attached to table {table} is neither the old one nor the new one, and would be replaced: migrate from that model, or attach \
+             the old one first. Nothing was written"
+        ))
+    }
+
     /// Attaches both models, if a model is attached or was before an interruption.
     pub(super) fn attach_for_migration(&mut self) -> Result<(), String> {
         let table = &self.tables.targets[0].table;

@@ -1,8 +1,7 @@
 //! Items whose new key another item has: that one moves first. Items that exchange their keys move together, in one transaction.
 
 use super::Migration;
-use super::actions::key_text;
-use super::pass::MAX_ACTIONS;
+use super::actions::{key_text, transactions};
 use super::plan::Fate;
 use super::summary::MigrationSummary;
 use super::tables::Work;
@@ -97,7 +96,7 @@ impl<'t> Migration<'t> {
             return Ok(false);
         }
         let plan = self.planner(&found).plan_circle(&circle);
-        if plan.actions.len() > MAX_ACTIONS || !self.execute(&plan.actions)? {
+        if transactions(&plan.actions).len() > 1 || !self.execute(&plan.actions)? {
             return Ok(false);
         }
         summary.add(&plan);

@@ -50,6 +50,18 @@ pub struct StreamChange {
     pub old: Option<Item>,
     /// What it became.
     pub new: Option<Item>,
+    /// Whether it may have been shown before.
+    pub may_be_repeated: bool,
+}
+
+/// What was done about a change.
+enum Carried {
+    /// The item has its new form, or is left alone.
+    Done,
+    /// Another item has its new key.
+    Blocked,
+    /// There is no such item any more.
+    Gone,
 }
 
 /// The streams of the sources, and how far they were read.
@@ -74,6 +86,8 @@ struct Shard {
     iterator: Option<String>,
     /// The sequence number of the last record, from which the shard is read on when the iterator has expired.
     last: Option<String>,
+    /// Whether it is read again from its beginning.
+    is_repeated: bool,
 }
 
 impl Migration<'_> {
@@ -186,10 +200,26 @@ impl Migration<'_> {
                 continue;
             }
             self.carried += 1;
-            let is_blocked = self.carry(change)?;
-            if let Some(pair) = if is_blocked { self.both_forms(change)? } else { None } {
-                changes.extend(follower.changes()?);
-                self.unite(&pair, &changes)?;
+            self.is_carrying = true;
+            let carried = self.carry(change)?;
+            self.is_carrying = false;
+            match carried {
+                Carried::Done => {}
+                Carried::Blocked => {
+                    if let Some(pair) = self.both_forms(change)? {
+                        changes.extend(follower.changes()?);
+                        self.unite(&pair, &changes)?;
+                    }
+                }
+                Carried::Gone => {
+                    if let Some(form) = self.deleted_form(change)? {
+                        changes.extend(follower.changes()?);
+                        // If the item has moved, that is among the changes up to here.
+                        if follower.is_at_end {
+                            self.delete_form(&form, &changes)?;
+                        }
+                    }
+                }
             }
         }
         Ok(changes)
@@ -234,8 +264,8 @@ impl Migration<'_> {
         }
     }
 
-    /// Writes what an item has become, and deletes from another table what it was. Returns whether another item has its new key.
-    fn carry(&mut self, change: &StreamChange) -> Result<bool, String> {
+    /// Writes what an item has become, and deletes from another table what it was.
+    fn carry(&mut self, change: &StreamChange) -> Result<Carried, String> {
         let source = change.source;
         let now = self.read(source, &change.key)?;
         if let (Some(old), false) = (&change.old, self.tables.is_in_place()) {
@@ -252,11 +282,10 @@ impl Migration<'_> {
                 }
             }
         }
+        let Some(work) = now else { return Ok(Carried::Gone) };
         let mut summary = MigrationSummary::default();
-        if let Some(work) = now {
-            self.process_now(work, &mut summary)?;
-        }
-        Ok(summary.is_blocked())
+        self.process_now(work, &mut summary)?;
+        Ok(if summary.is_blocked() { Carried::Blocked } else { Carried::Done })
     }
 
     /// The keys of what an item becomes, and of its companions.
@@ -298,6 +327,7 @@ impl Follower {
             let page = match self.client.call_streams("GetRecords", &json!({ "ShardIterator": start })) {
                 // An iterator is valid for 15 minutes. Without a record that was read, everything that the shard has is read: changes may come twice.
                 Err(failure) if failure.is("ExpiredIteratorException") => {
+                    shard.is_repeated |= shard.last.is_none();
                     shard.iterator = self.iterator(arn, id, shard.last.as_deref(), "TRIM_HORIZON")?;
                     continue;
                 }
@@ -305,6 +335,7 @@ impl Follower {
                     println!(
                         "the stream has lost changes older than 24 hours; the items that they were about are found at the end"
                     );
+                    shard.is_repeated = true;
                     shard.iterator = self.iterator(arn, id, None, "TRIM_HORIZON")?;
                     continue;
                 }
@@ -320,7 +351,8 @@ impl Follower {
                 shard.last = record["SequenceNumber"].as_str().map(str::to_owned);
                 let sequence = shard.last.as_deref().and_then(|text| text.parse().ok()).unwrap_or_default();
                 self.last_sequence = self.last_sequence.max(sequence);
-                changes.push(StreamChange { source, is_deletion, sequence, key, old, new });
+                let may_be_repeated = shard.is_repeated;
+                changes.push(StreamChange { source, is_deletion, sequence, key, old, new, may_be_repeated });
             }
             if records.len() < SHORT_PAGE && page.to_string().len() < SHORT_PAGE_BYTES {
                 return Ok(true);
@@ -367,7 +399,7 @@ impl Follower {
                 let id = shard["ShardId"].as_str().unwrap_or_default().to_owned();
                 if !stream.shards.contains_key(&id) {
                     let iterator = self.iterator(&stream.arn, &id, None, position)?;
-                    stream.shards.insert(id, Shard { iterator, last: None });
+                    stream.shards.insert(id, Shard { iterator, last: None, is_repeated: false });
                 }
             }
             start = description["LastEvaluatedShardId"].clone();

@@ -10,7 +10,9 @@ use std::io::{BufReader, BufWriter, Error, Read, Seek, Write};
 /// How many entries are kept in memory.
 const MAX_ENTRIES: usize = 4 << 20;
 /// How many collisions are remembered.
-pub const MAX_COLLISIONS: usize = 1_000;
+const MAX_COLLISIONS: usize = 1_000;
+/// How many orphans are removed at a time.
+const MAX_ORPHANS: usize = 1 << 20;
 
 /// What is known about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +27,9 @@ pub enum Claim {
     NewestCopy,
     /// A marker or a copy has it now.
     Derived,
-    /// Something has it now that becomes a copy.
-    BecomesCopy,
-    /// What has it now is moved or removed with its item.
+    /// Something has it now that becomes a copy, or a marker with attributes: it has values that nothing else has.
+    Valuable,
+    /// What has it now is moved or removed with its item, or stays with it.
     Handled,
 }
 
@@ -37,7 +39,7 @@ const CLAIMS: [Claim; 7] = [
     Claim::Copy,
     Claim::NewestCopy,
     Claim::Derived,
-    Claim::BecomesCopy,
+    Claim::Valuable,
     Claim::Handled,
 ];
 
@@ -54,10 +56,14 @@ pub struct LedgerFindings {
     pub surplus_markers: u64,
     /// The first of both.
     pub contested: HashSet<u128>,
-    /// Markers and copies that belong to no item.
+    /// How many markers and copies belong to no item.
+    pub orphan_count: u64,
+    /// The first of them.
     pub orphans: HashSet<u128>,
-    /// How many items become copies without having an original.
-    pub without_original: u64,
+    /// How many markers and future copies have values of their own and belong to no item.
+    pub stranded: u64,
+    /// The first of them.
+    pub stranded_keys: HashSet<u128>,
 }
 
 pub struct Ledger {
@@ -151,17 +157,24 @@ impl LedgerFindings {
             } else {
                 self.collisions += 1;
             }
-            if self.contested.len() < MAX_COLLISIONS {
-                self.contested.insert(key);
-            }
+            add_some(&mut self.contested, key, MAX_COLLISIONS);
         }
         if wanted == 0 && !has(Claim::Handled) {
-            if has(Claim::BecomesCopy) {
-                self.without_original += 1;
+            if has(Claim::Valuable) {
+                self.stranded += 1;
+                add_some(&mut self.stranded_keys, key, MAX_COLLISIONS);
             } else if has(Claim::Derived) {
-                self.orphans.insert(key);
+                self.orphan_count += 1;
+                add_some(&mut self.orphans, key, MAX_ORPHANS);
             }
         }
+    }
+}
+
+/// Adds a key to the first ones.
+fn add_some(keys: &mut HashSet<u128>, key: u128, limit: usize) {
+    if keys.len() < limit {
+        keys.insert(key);
     }
 }
 
@@ -191,14 +204,14 @@ mod tests {
                 (5, &[Claim::Derived, Claim::Handled]),
                 (6, &[Claim::NewestCopy, Claim::NewestCopy, Claim::Derived]),
                 (7, &[Claim::Copy, Claim::Item]),
-                (8, &[Claim::BecomesCopy]),
-                (9, &[Claim::BecomesCopy, Claim::Copy]),
+                (8, &[Claim::Valuable]),
+                (9, &[Claim::Valuable, Claim::Copy]),
             ] {
                 claims.iter().for_each(|claim| ledger.add(key, *claim).unwrap());
             }
             assert_eq!(ledger.runs.len(), if max_entries == 3 { 5 } else { 0 });
             let findings = ledger.finish().unwrap();
-            assert_eq!((findings.collisions, findings.duplicates, findings.without_original), (2, 1, 1));
+            assert_eq!((findings.collisions, findings.duplicates, findings.stranded), (2, 1, 1));
             assert_eq!(findings.contested, HashSet::from([2, 3, 7]));
             assert_eq!(findings.orphans, HashSet::from([4]));
         }

@@ -4,13 +4,13 @@
 //! what the application had added or changed by then is carried over to where the item is now.
 
 use super::Migration;
-use super::actions::{Action, Change, Expected};
+use super::actions::{Action, Change, Expected, MAX_COMPARED};
 use super::follow::StreamChange;
 use super::pass::MAX_ATTEMPTS;
 use super::summary::MigrationSummary;
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
-use partita_design::migration::{Image, is_same, key_of};
+use partita_design::migration::{Image, is_same, is_same_value, key_of};
 use std::collections::{BTreeSet, HashMap};
 
 /// A write that the stream has not shown yet.
@@ -29,13 +29,16 @@ pub struct OwnWrites {
 
 impl OwnWrites {
     fn add(&mut self, action: &Action) {
+        if matches!(action.change, Change::Check) {
+            return;
+        }
         let before = match &action.expected {
             Expected::Same { item, .. } => Some(item.clone()),
             Expected::Absent => None,
         };
         let after = match &action.change {
             Change::Put(item) | Change::Update(item) => Some(item.clone()),
-            Change::Delete => None,
+            Change::Delete | Change::Check => None,
         };
         self.by_key.entry(key_hash(&action.key)).or_default().push(OwnWrite { before, after });
     }
@@ -45,7 +48,7 @@ impl OwnWrites {
         let hash = key_hash(&change.key);
         let writes = self.by_key.get_mut(&hash)?;
         let is_shown = |write: &OwnWrite| match (&write.after, &change.new) {
-            (None, None) => change.is_deletion,
+            (None, None) => change.is_deletion && is_compared(write, change),
             (Some(after), Some(new)) => is_same(after, new),
             _ => false,
         };
@@ -56,6 +59,13 @@ impl OwnWrites {
         }
         Some(write)
     }
+}
+
+/// Whether what was deleted is what was read, as far as a condition compares it. Otherwise the application has deleted something else there.
+fn is_compared(write: &OwnWrite, change: &StreamChange) -> bool {
+    let (Some(read), Some(gone)) = (&write.before, &change.old) else { return true };
+    let mut compared = read.iter().filter(|(name, _)| !change.key.contains_key(*name)).take(MAX_COMPARED);
+    compared.all(|(name, value)| gone.get(name).is_some_and(|gone| is_same_value(gone, value)))
 }
 
 impl Migration<'_> {

@@ -1,13 +1,14 @@
 //! One pass over all items of the sources: page by page, each item is compared with what it becomes, and written if that differs.
 
 use super::Migration;
-use super::actions::{Action, MAX_COMPARED, key_text};
+use super::actions::{Action, MAX_COMPARED, key_text, transactions};
 use super::follow::Follower;
-use super::ledger::{Claim, Ledger};
-use super::plan::{Fate, Found, Plan, Planner};
+use super::ledger::{Claim, Ledger, LedgerFindings};
+use super::plan::{Fate, Found, Plan, Planner, newer_versions};
 use super::progress::MigrationProgress;
 use super::summary::MigrationSummary;
 use super::tables::{ModelTable, Work};
+use crate::client::Failure;
 use crate::model::items;
 use crate::progress_bar::ProgressBar;
 use partita_design::audit::check_item;
@@ -19,8 +20,6 @@ use partita_design::migration::{Image, NewItem, key_of};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-/// The most writes of one transaction.
-pub const MAX_ACTIONS: usize = 100;
 /// The most keys of one BatchGetItem.
 const MAX_KEYS: usize = 100;
 /// How often an item is tried that the application changes at the same time.
@@ -112,11 +111,10 @@ impl<'t> Migration<'t> {
     fn record(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
         let in_place = self.tables.is_in_place();
         let target = &self.tables.targets[work.target];
-        // The same key in several tables is several keys.
-        let side = if in_place { 0 } else { 1 + work.source as u128 };
         let new_hash = |key: &Item| key_hash(key).wrapping_add(work.target as u128);
-        let old_hash = |key: &Item| key_hash(key).wrapping_add(side << 64);
-        let own = old_hash(&work.key(self.tables));
+        let old_hash = |key: &Item| self.tables.old_hash(work.source, key);
+        let key = work.key(self.tables);
+        let own = old_hash(&key);
         match &work.image {
             Image::Item(new) => {
                 ledger.add(new_hash(&new.key(&target.model)), Claim::Item)?;
@@ -135,12 +133,18 @@ impl<'t> Migration<'t> {
                     .try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))
             }
             Image::Copy { was_copy, .. } => {
-                ledger.add(own, if *was_copy { Claim::Derived } else { Claim::BecomesCopy })
+                ledger.add(own, if *was_copy { Claim::Derived } else { Claim::Valuable })
             }
-            Image::Marker if in_place => ledger.add(own, Claim::Derived),
-            Image::Removed(_) if in_place && !self.options.delete_removed => ledger.add(own, Claim::Item),
-            Image::Unknown(_) if in_place => ledger.add(own, Claim::Item),
-            Image::Marker | Image::Removed(_) | Image::Unknown(_) => Ok(()),
+            Image::Marker if work.item.len() > key.len() => ledger.add(own, Claim::Valuable),
+            Image::Marker | Image::Dropped if in_place => ledger.add(own, Claim::Derived),
+            Image::Removed(_) if self.options.delete_removed => Ok(()),
+            Image::Removed(_) | Image::Unknown(_) => {
+                // What belongs to an item that is left alone is left alone too.
+                let belongings = self.tables.transition(work.source, work.target).old_companions(&work.item);
+                belongings.iter().try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))?;
+                if in_place { ledger.add(own, Claim::Item) } else { Ok(()) }
+            }
+            Image::Marker | Image::Dropped => Ok(()),
         }
     }
 
@@ -200,19 +204,39 @@ impl<'t> Migration<'t> {
             }
             wanted.extend(new.companions.iter().map(|companion| key_of(&target.model, &companion.item)));
             let old = new.companions.iter().filter_map(|companion| companion.old_key.as_ref());
-            let obsolete = new.obsolete.iter().filter(|_| in_place);
-            keys.entry(&source.table).or_default().extend(old.chain(obsolete).cloned());
+            keys.entry(&source.table).or_default().extend(old.chain(&new.obsolete).cloned());
         }
         let mut found = Found::default();
         keys.retain(|table, _| !self.absent.contains(*table));
-        for (table, mut keys) in keys {
-            let mut known = HashSet::new();
-            keys.retain(|key| known.insert(key_hash(key)));
-            for keys in keys.chunks(MAX_KEYS) {
-                self.get(table, keys, &mut found)?;
-            }
+        for (table, keys) in keys {
+            self.get_all(table, keys, &mut found)?;
+        }
+        if in_place {
+            let newer = self.newer_originals(works, &found);
+            self.get_all(&self.tables.sources[0].table, newer, &mut found)?;
         }
         Ok(found)
+    }
+
+    /// The keys of originals that are newer than those that were read, as their copies show.
+    fn newer_originals(&self, works: &[Work<'_>], found: &Found) -> Vec<Item> {
+        let (transition, table) = (self.tables.transition(0, 0), &self.tables.sources[0].table);
+        let mut keys = Vec::new();
+        for work in works {
+            let Image::Item(new) = &work.image else { continue };
+            for companion in &new.companions {
+                let own = [Some(key_of(transition.new, &companion.item)), companion.old_key.clone()];
+                let copies = own.iter().flatten().filter_map(|key| found.get(table, key));
+                keys.extend(newer_versions(&transition, companion, copies));
+            }
+        }
+        keys
+    }
+
+    fn get_all(&mut self, table: &str, mut keys: Vec<Item>, found: &mut Found) -> Result<(), String> {
+        let mut known = HashSet::new();
+        keys.retain(|key| known.insert(key_hash(key)));
+        keys.chunks(MAX_KEYS).try_for_each(|keys| self.get(table, keys, found))
     }
 
     fn get(&mut self, table: &str, keys: &[Item], found: &mut Found) -> Result<(), String> {
@@ -243,14 +267,14 @@ impl<'t> Migration<'t> {
         let in_place = self.tables.is_in_place();
         match &work.image {
             Image::Item(_) => return self.process_item(work, found, apply, summary),
-            Image::Unknown(reason) => *summary.unknown.entry(reason.clone()).or_default() += 1,
+            Image::Unknown(reason) => summary.add_left(reason, key_text(&work.key(self.tables))),
             Image::Removed(entity) => {
                 *summary.gone.entry(entity.clone()).or_default() += 1;
                 if apply && in_place && self.options.delete_removed {
                     self.execute(&[self.deletion(work)])?;
                 }
             }
-            Image::Marker | Image::Copy { .. } => {
+            Image::Marker | Image::Copy { .. } | Image::Dropped => {
                 summary.derived += 1;
                 // Whatever has the key later is another.
                 let is_orphan = apply && in_place && self.orphans.remove(&key_hash(&work.key(self.tables)));
@@ -281,7 +305,8 @@ impl<'t> Migration<'t> {
         }
         // Aggregates are not counted yet.
         if !apply && new.missing.is_empty() && new.entity.aggregates.is_empty() {
-            summary.add_invalid(&check_item(&self.tables.targets[work.target].model, &new.item));
+            let violations = check_item(&self.tables.targets[work.target].model, &new.item);
+            summary.add_invalid(&violations);
         }
         if apply && plan.fate == Fate::Blocked {
             return self.move_blocked(work, summary);
@@ -323,8 +348,8 @@ impl<'t> Migration<'t> {
 
     /// Deletes items of the targets that no item of the sources becomes.
     pub(super) fn remove_extra_items(&mut self) -> Result<(), String> {
-        let (_, mut ledger) = self.preview()?;
         let tables = self.tables;
+        let (_, mut ledger) = self.preview()?;
         let hash = |number: usize, key: &Item| key_hash(key).wrapping_add(number as u128);
         for (number, target) in tables.targets.iter().enumerate() {
             let mut outcome = Ok(());
@@ -335,7 +360,7 @@ impl<'t> Migration<'t> {
             })?;
             outcome?;
         }
-        let extra = ledger.finish()?.orphans;
+        let LedgerFindings { orphans: extra, orphan_count, .. } = ledger.finish()?;
         for (number, target) in tables.targets.iter().enumerate() {
             let mut start = Value::Null;
             loop {
@@ -352,7 +377,7 @@ impl<'t> Migration<'t> {
                 }
             }
         }
-        Ok(())
+        if orphan_count > extra.len() as u64 { self.remove_extra_items() } else { Ok(()) }
     }
 
     /// Reads an item again, which the application may have changed meanwhile, and writes what it becomes now. Returns what happened to it;
@@ -386,6 +411,8 @@ impl<'t> Migration<'t> {
             may_overwrite: self.may_overwrite,
             names: &self.names,
             is_followed: self.options.follow,
+            keeps_old_markers: self.keeps_old_markers,
+            is_carried: self.is_carrying,
         }
     }
 
@@ -396,7 +423,7 @@ impl<'t> Migration<'t> {
         Ok(decode(&response["Item"]).map(|item| self.tables.work(source, item)))
     }
 
-    /// Writes in one transaction; returns false if something is not as expected.
+    /// Writes in one transaction, or in several if there is more than one can have; returns false if something is not as expected.
     pub(super) fn execute(&mut self, actions: &[Action]) -> Result<bool, String> {
         if let [action] = actions {
             let (operation, _, request) = action.request();
@@ -404,22 +431,23 @@ impl<'t> Migration<'t> {
                 Err(failure) if failure.is("ConditionalCheckFailedException") => Ok(false),
                 Err(failure) if failure.is("TransactionConflictException") => Ok(false),
                 outcome => {
-                    outcome.map_err(|failure| failure.to_string())?;
+                    outcome.map_err(|failure| format!("{}: {failure}", key_text(&action.key)))?;
                     self.note_written(actions);
                     Ok(true)
                 }
             };
         }
-        for actions in actions.chunks(MAX_ACTIONS) {
+        for actions in transactions(actions) {
+            let named = |failure: Failure| format!("{}: {failure}", key_text(&actions[0].key));
             let writes = actions.iter().map(|action| {
                 let (_, name, request) = action.request();
                 json!({ name: request })
             });
             let request = json!({ "TransactItems": writes.collect::<Vec<_>>() });
             match self.client.call("TransactWriteItems", &request) {
-                Err(failure) if failure.is_invalid_transaction() => return Err(failure.to_string()),
+                Err(failure) if failure.is_invalid_transaction() => return Err(named(failure)),
                 Err(failure) if failure.is("TransactionCanceledException") => return Ok(false),
-                outcome => outcome.map_err(|failure| failure.to_string())?,
+                outcome => outcome.map_err(named)?,
             };
             self.note_written(actions);
         }

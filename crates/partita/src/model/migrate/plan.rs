@@ -1,10 +1,11 @@
 //! What to write for one item: its new form, the markers of its unique values and its copies, in one transaction.
 
-use super::actions::{Action, Change, Expected, MAX_COMPARED};
+use super::actions::{Action, Change, Expected, MAX_COMPARED, key_text, transactions};
 use super::tables::{Tables, Work};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
-use partita_design::migration::{Companion, Image, NewItem, is_same, key_of};
+use partita_design::migration::{Companion, Image, NewItem, Transition, is_same, key_of};
+use partita_design::model::Entity;
 use std::collections::{BTreeSet, HashMap};
 
 /// Items that were read, by table and hash of the key.
@@ -36,16 +37,20 @@ pub enum Fate {
     Blocked,
     /// In its new form it would be taken for an item of the old model, and change again.
     Unstable,
-    /// It has more attributes than a condition compares: what changes meanwhile would be lost with its old key.
-    Incomparable,
+    /// Something else stands in the way.
+    Left,
 }
 
 impl Fate {
     /// Whether the item is left alone.
     fn is_left(self) -> bool {
-        matches!(self, Fate::Blocked | Fate::Unstable | Fate::Incomparable)
+        matches!(self, Fate::Blocked | Fate::Unstable | Fate::Left)
     }
 }
+
+const TOO_LARGE: &str =
+    "with what is written beside them they exceed a transaction, of 100 writes and 4 MB; --into copies them";
+const TAKEN: &str = "another item has their unique value, or the key of their copy";
 
 pub struct Plan {
     pub fate: Fate,
@@ -54,11 +59,19 @@ pub struct Plan {
     pub copies: u64,
     pub updated_copies: u64,
     pub removed: u64,
+    /// What is left alone, and why.
+    pub left: Vec<(String, String)>,
 }
 
 impl Plan {
     fn new(fate: Fate) -> Plan {
-        Plan { fate, actions: Vec::new(), markers: 0, copies: 0, updated_copies: 0, removed: 0 }
+        let (actions, left) = (Vec::new(), Vec::new());
+        Plan { fate, actions, markers: 0, copies: 0, updated_copies: 0, removed: 0, left }
+    }
+
+    /// What is done for an item that is left alone: nothing.
+    fn leave(key: &Item, reason: &str) -> Plan {
+        Plan { left: vec![(reason.to_owned(), key_text(key))], ..Plan::new(Fate::Left) }
     }
 }
 
@@ -75,16 +88,42 @@ pub struct Planner<'p> {
     pub names: &'p BTreeSet<String>,
     /// Whether the table's stream shows what a deleted item was.
     pub is_followed: bool,
+    /// Whether markers stay that only the old model needs: an application that follows it looks for them.
+    pub keeps_old_markers: bool,
+    /// Whether this is a change of the application, which has not been compared with all other items.
+    pub is_carried: bool,
 }
 
 impl Planner<'_> {
     pub fn plan(&self, work: &Work<'_>, new: &NewItem<'_>) -> Plan {
         let mut plan = Plan::new(Fate::Kept);
         self.add_item(work, new, &mut plan);
+        let in_place = self.tables.is_in_place();
+        if in_place && self.is_carried && plan.fate == Fate::Moved && self.is_taken(work, new) {
+            return Plan::leave(&work.key(self.tables), TAKEN);
+        }
         if !plan.fate.is_left() {
             self.add_others(work, new, &mut plan);
         }
+        if in_place && plan.fate == Fate::Kept && !plan.actions.is_empty() {
+            // What is written follows from the item as it was read.
+            let (table, key) = (self.tables.sources[work.source].table.clone(), work.key(self.tables));
+            let expected = Expected::same(&work.item, []);
+            plan.actions.push(Action { table, key, change: Change::Check, expected });
+        }
+        if in_place && transactions(&plan.actions).len() > 1 {
+            return Plan::leave(&work.key(self.tables), TOO_LARGE);
+        }
         plan
+    }
+
+    /// Whether a marker or a copy of a new item exists before it, and was not the item's own under its old key.
+    fn is_taken(&self, work: &Work<'_>, new: &NewItem<'_>) -> bool {
+        let target = &self.tables.targets[work.target];
+        new.companions.iter().filter(|companion| companion.version.is_none()).any(|companion| {
+            let key = key_of(&target.model, &companion.item);
+            companion.old_key.as_ref() != Some(&key) && self.found.get(&target.table, &key).is_some()
+        })
     }
 
     /// What to write for items that exchange their keys: each gets that of the next, and the last that of the first.
@@ -105,15 +144,22 @@ impl Planner<'_> {
         for companion in &new.companions {
             self.add_companion(work, companion, plan);
         }
-        if self.tables.is_in_place() {
-            let table = &self.tables.sources[work.source].table;
-            for key in &new.obsolete {
-                let is_written = plan.actions.iter().any(|action| action.key == *key);
-                if let Some(item) = self.found.get(table, key).filter(|_| !is_written) {
-                    plan.actions.push(Action::delete(table, key.clone(), item.clone()));
-                    plan.removed += 1;
-                }
-            }
+        for key in new.obsolete.iter().filter(|_| !self.keeps_old_markers) {
+            self.remove_marker(work, new, key, plan);
+        }
+    }
+
+    /// Removes a marker that is not needed any more, unless it has attributes that no other takes over.
+    fn remove_marker(&self, work: &Work<'_>, new: &NewItem<'_>, key: &Item, plan: &mut Plan) {
+        let table = &self.tables.sources[work.source].table;
+        let Some(item) = self.found.get(table, key) else { return };
+        let has_successor = new.companions.iter().any(|own| own.old_key.as_ref() == Some(key));
+        if item.len() > key.len() && !has_successor {
+            let reason = "they mark values that the new model does not keep unique, and have attributes";
+            plan.left.push((reason.to_owned(), key_text(key)));
+        } else if self.tables.is_in_place() && plan.actions.iter().all(|action| action.key != *key) {
+            plan.actions.push(Action::delete(table, key.clone(), item.clone()));
+            plan.removed += 1;
         }
     }
 
@@ -134,7 +180,11 @@ impl Planner<'_> {
             return;
         }
         if in_place && !self.is_followed && work.item.len() - old_key.len() > MAX_COMPARED {
-            plan.fate = Fate::Incomparable;
+            let reason = format!(
+                "a condition compares {MAX_COMPARED} attributes, and what changes beyond them while they move would be lost; --follow or \
+                 --into moves them"
+            );
+            *plan = Plan::leave(&old_key, &reason);
             return;
         }
         let found = self.found.get(&target.table, &new_key);
@@ -167,18 +217,36 @@ impl Planner<'_> {
             return;
         }
         let found = self.found.get(&target.table, &key);
-        let Some(entity) = companion.entity else {
-            if found.is_none() {
-                plan.markers += 1;
-                plan.actions.push(Action::put(&target.table, key, companion.item.clone(), Expected::Absent));
-            }
-            return;
-        };
         let in_place = self.tables.is_in_place();
         let old_key = companion.old_key.as_ref().filter(|old| !in_place || **old != key);
         let old = old_key.and_then(|key| Some((key, self.found.get(&source.table, key)?)));
+        let Some(entity) = companion.entity else {
+            if found.is_none() {
+                // What the application stores in a marker moves with it.
+                let mut marker = old.map(|(_, item)| item.clone()).unwrap_or_default();
+                old_key.into_iter().flat_map(Item::keys).for_each(|name| drop(marker.remove(name)));
+                marker.extend(companion.item.clone());
+                plan.markers += 1;
+                plan.actions.push(Action::put(&target.table, key, marker, Expected::Absent));
+            }
+            return;
+        };
         let transition = self.tables.transition(work.source, work.target);
-        let present = found.or(old.map(|(_, item)| item));
+        let stored = old.map(|(_, item)| item);
+        // What the application has saved meanwhile is newer than what was read.
+        let mut newer = newer_versions(&transition, companion, found.into_iter().chain(stored));
+        if in_place && newer.any(|key| self.found.get(&source.table, &key).is_some()) {
+            return;
+        }
+        let own = if in_place { found.or(stored) } else { stored };
+        let overwritten = |own: &Item| transition.overwritten(entity, &companion.item, own);
+        if let Some((own, name)) = own.and_then(|own| Some((own, overwritten(own)?))) {
+            let reason =
+                format!("{} becomes a copy, and its {name} is not that of its original", entity.name);
+            plan.left.push((reason, key_text(&key_of(&source.model, own))));
+            return;
+        }
+        let present = found.or(stored);
         let wanted = present.map_or_else(
             || companion.item.clone(),
             |present| transition.completed_copy(entity, &companion.item, present),
@@ -203,4 +271,20 @@ impl Planner<'_> {
             plan.actions.push(Action::delete(&source.table, key.clone(), item.clone()));
         }
     }
+}
+
+/// The keys of originals with a higher version from which copies that are there may have been made.
+pub fn newer_versions<'a>(
+    transition: &'a Transition<'_>,
+    companion: &'a Companion<'_>,
+    copies: impl Iterator<Item = &'a Item> + 'a,
+) -> impl Iterator<Item = Item> + 'a {
+    let version = companion.entity.zip(companion.version);
+    copies.flat_map(move |copy| {
+        let is_newer = |(entity, version): &(&Entity, f64)| {
+            transition.copied_version(entity, copy).is_some_and(|own| own > *version)
+        };
+        let newer = version.filter(is_newer);
+        newer.map(|(entity, _)| transition.original_keys(entity, copy)).unwrap_or_default()
+    })
 }

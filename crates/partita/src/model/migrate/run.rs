@@ -17,8 +17,15 @@ const MAX_ROUNDS: u32 = 3;
 
 pub fn migrate(arguments: &Migrate) -> Outcome {
     let old = read(&arguments.old, arguments.table.as_deref())?;
-    let table = arguments.into.as_deref().unwrap_or(&old.table);
-    let new = read(&arguments.new, Some(table))?;
+    let new = read(&arguments.new, arguments.into.as_deref())?;
+    if arguments.into.is_none() && arguments.table.is_none() && new.table != old.table {
+        return Err(format!(
+            "the new model is of table {0}, the old one of table {1}: `--into {0}` copies the items, `--table {1}` migrates them where they are",
+            new.table, old.table
+        ));
+    }
+    let table = arguments.into.as_deref().unwrap_or(&old.table).to_owned();
+    let new = ModelTable { table: table.clone(), ..new };
     let obstacle = indexes::obstacle(&old.model, &new.model);
     if let Some(obstacle) = obstacle.filter(|_| arguments.into.is_none()) {
         return Err(format!(
@@ -133,7 +140,9 @@ impl Migration<'_> {
                 target.table
             ));
         }
+        table_check::warn_of_expiry(&mut self.client, &target.named_model());
         self.check_stream()?;
+        self.check_attached()?;
         let unneeded = self.unneeded_indexes()?;
         let (summary, findings) = self.foresee()?;
         if !self.options.apply {
@@ -148,7 +157,11 @@ impl Migration<'_> {
         table_check::add_indexes(&mut self.client, &target.model, &target.table)?;
         self.attach_for_migration()?;
         let mut follower = self.options.follow.then(|| self.start_following()).transpose()?;
+        self.print_contested(&findings)?;
+        // An application that is not switched yet must find the unique values that are taken.
+        self.keeps_old_markers = self.options.follow;
         let mut summary = self.rewrite_in_place(findings, follower.as_mut())?;
+        self.keeps_old_markers = false;
         summary.print(removed);
         self.correct_aggregates(follower.as_mut())?;
         if let Some(follower) = &mut follower {
@@ -191,7 +204,8 @@ impl Migration<'_> {
 
     fn removed(&self) -> Removed {
         match (self.tables.is_in_place(), self.options.delete_removed) {
-            (false, _) => Removed::NotCopied,
+            (false, true) => Removed::GivenUp,
+            (false, false) => Removed::NotCopied,
             (true, true) => Removed::Deleted,
             (true, false) => Removed::Left,
         }
@@ -204,7 +218,10 @@ impl Migration<'_> {
         findings: LedgerFindings,
         mut follower: Option<&mut Follower>,
     ) -> Result<MigrationSummary, String> {
+        let (stranded, orphan_count) = (findings.stranded, findings.orphan_count);
         self.orphans = self.confirmed_orphans(findings)?;
+        // More than are remembered at a time are removed by further passes.
+        let has_more = !self.orphans.is_empty() && orphan_count > self.orphans.len() as u64;
         let mut summary = self.rewrite(follower.as_deref_mut())?;
         self.orphans.clear();
         while summary.is_blocked() {
@@ -215,6 +232,13 @@ impl Migration<'_> {
             if !has_moved {
                 break;
             }
+        }
+        summary.stranded = stranded;
+        if has_more {
+            let (_, findings) = self.foresee()?;
+            let mut next = self.rewrite_in_place(findings, follower)?;
+            next.continue_from(&summary);
+            return Ok(next);
         }
         Ok(summary)
     }
@@ -265,13 +289,13 @@ impl Migration<'_> {
         self.create_targets()?;
         self.may_overwrite = true;
         let mut follower = self.options.follow.then(|| self.start_following()).transpose()?;
-        let summary = self.rewrite(follower.as_mut())?;
-        summary.print(self.removed());
+        self.rewrite(follower.as_mut())?.print(self.removed());
+        self.print_contested(&findings)?;
         if let Some(follower) = &mut follower {
             self.follow(follower)?;
         }
         self.restore_streams()?;
-        if self.settle()? && summary.is_complete(self.removed()) {
+        if self.settle()? {
             self.finish_targets()?;
             let (have, are) = (targets.verb("has", "have"), sources.verb("is", "are"));
             println!("{targets} {have} all items; {sources} {are} unchanged and can be deleted");
@@ -285,21 +309,24 @@ impl Migration<'_> {
         Ok(FOUND)
     }
 
-    /// Verifies the targets. What differs, because the sources have changed meanwhile, is written or deleted and verified again.
+    /// Verifies the targets. What differs, because the sources have changed meanwhile, is written or deleted and verified again. Returns whether
+    /// every item of the sources is there, as far as it has to be.
     fn settle(&mut self) -> Result<bool, String> {
         self.correct_aggregates(None)?;
         let mut verification = self.verify()?;
+        let (mut last, _) = self.foresee()?;
         for _ in 1..MAX_ROUNDS {
-            if verification.is_fine {
+            if verification.is_fine && last.is_done() {
                 break;
             }
             self.remove_extra_items()?;
             self.rewrite(None)?;
             self.correct_aggregates(None)?;
             verification = self.verify()?;
+            (last, _) = self.foresee()?;
         }
         verification.print();
-        Ok(verification.is_fine)
+        Ok(verification.is_fine && last.is_done() && last.is_complete(self.removed()))
     }
 
     /// Reads all items; what stands against the migration is found before anything is written.

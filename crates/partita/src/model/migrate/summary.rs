@@ -1,6 +1,6 @@
 //! Counts what a migration does to a table's items.
 
-use super::actions::{Action, MAX_COMPARED};
+use super::actions::Action;
 use super::ledger::LedgerFindings;
 use super::plan::{Fate, Plan};
 use partita_design::audit::Violation;
@@ -20,6 +20,32 @@ pub enum Removed {
     Left,
     /// They are not copied into the new tables.
     NotCopied,
+    /// They are not copied into the new tables, as the user wants it.
+    GivenUp,
+}
+
+/// Items that something stands against: how many, and the first of them.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NamedItems {
+    count: u64,
+    first: Vec<String>,
+}
+
+impl NamedItems {
+    pub fn add(&mut self, item: String) {
+        self.count += 1;
+        if self.first.len() < MAX_PRINTED {
+            self.first.push(item);
+        }
+    }
+
+    fn print(&self, what: &str) {
+        if self.count > 0 {
+            println!("{:>10} {what}", self.count);
+            print_some(&self.first, self.count);
+        }
+    }
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -38,33 +64,28 @@ pub struct MigrationSummary {
     /// Items whose aggregates are missing or wrong.
     #[serde(skip)]
     pub aggregates: u64,
-    /// Markers and copies without an item.
+    /// Markers and copies that get another key, or belong to no item.
     pub removed: u64,
     /// Markers and copies that were read.
     pub derived: u64,
-    /// Items that become copies and have no original.
-    pub without_original: u64,
+    /// Markers and future copies that have values of their own and belong to no item.
+    #[serde(skip)]
+    pub stranded: u64,
     /// Items that the application changed whenever they were to be written.
     pub contended: u64,
-    /// Items whose new key another item has.
-    blocked: u64,
-    /// Their first new keys.
-    blocked_keys: Vec<String>,
+    /// Items whose new key another item has: their new keys.
+    blocked: NamedItems,
     /// Items that would change again in their new form, by entity.
     unstable: BTreeMap<String, u64>,
-    /// Items with too many attributes to be compared.
-    incomparable: u64,
     /// Items without a value that the new model requires, by entity and attribute.
     pub missing: BTreeMap<String, u64>,
     /// Items that will break a rule of the new model.
     #[serde(skip)]
-    invalid: u64,
-    /// What is wrong with the first of them.
-    #[serde(skip)]
-    invalid_messages: Vec<String>,
+    invalid: NamedItems,
     /// Items of types that the new model does not have.
     pub gone: BTreeMap<String, u64>,
-    pub unknown: BTreeMap<String, u64>,
+    /// Items that are left alone, by what stands against them.
+    left: BTreeMap<String, NamedItems>,
 }
 
 impl MigrationSummary {
@@ -73,9 +94,9 @@ impl MigrationSummary {
             Fate::Kept => self.kept += 1,
             Fate::Changed => self.changed += 1,
             Fate::Moved => self.moved += 1,
-            Fate::Incomparable => self.incomparable += 1,
-            Fate::Blocked | Fate::Unstable => {}
+            Fate::Blocked | Fate::Unstable | Fate::Left => {}
         }
+        plan.left.iter().for_each(|(reason, key)| self.add_left(reason, key.clone()));
         self.markers += plan.markers;
         self.copies += plan.copies;
         self.updated_copies += plan.updated_copies;
@@ -85,13 +106,17 @@ impl MigrationSummary {
         self.units += if plan.actions.len() > 1 { units * 2 } else { units };
     }
 
+    /// Adds an item that is left alone.
+    pub fn add_left(&mut self, reason: &str, key: String) {
+        if !self.left.contains_key(reason) {
+            self.left.insert(reason.to_owned(), NamedItems::default());
+        }
+        self.left.get_mut(reason).into_iter().for_each(|left| left.add(key.clone()));
+    }
+
     /// Adds an item that will not be right in its new form.
     pub fn add_invalid(&mut self, violations: &[Violation]) {
-        let Some(first) = violations.first() else { return };
-        self.invalid += 1;
-        if self.invalid_messages.len() < MAX_PRINTED {
-            self.invalid_messages.push(first.message.clone());
-        }
+        violations.first().into_iter().for_each(|first| self.invalid.add(first.message.clone()));
     }
 
     pub fn add_unstable(&mut self, entity: &str) {
@@ -119,33 +144,35 @@ impl MigrationSummary {
     }
 
     pub fn add_blocked(&mut self, key: String) {
-        self.blocked += 1;
-        if self.blocked_keys.len() < MAX_PRINTED {
-            self.blocked_keys.push(key);
-        }
+        self.blocked.add(key);
     }
 
     /// Adds what only the keys of all items show. What is blocked now is free once the other item has moved.
     pub fn add_findings(&mut self, findings: &LedgerFindings, in_place: bool) {
-        self.removed += if in_place { findings.orphans.len() as u64 } else { 0 };
-        self.without_original = findings.without_original;
+        self.removed += if in_place { findings.orphan_count } else { 0 };
+        self.stranded = findings.stranded;
         self.markers = self.markers.saturating_sub(findings.surplus_markers);
         if in_place {
-            self.moved += self.blocked;
-            (self.blocked, self.blocked_keys) = (0, Vec::new());
+            self.moved += std::mem::take(&mut self.blocked).count;
         }
     }
 
     pub fn is_blocked(&self) -> bool {
-        self.blocked > 0
+        self.blocked.count > 0
     }
 
     /// Returns whether every item has, or will have, its new form.
     pub fn is_complete(&self, removed: Removed) -> bool {
-        let left = self.blocked + self.contended + self.without_original + self.invalid + self.incomparable;
+        let left = self.blocked.count + self.contended + self.stranded + self.invalid.count;
         let left = left + self.unstable.values().sum::<u64>();
-        let is_nothing_lost = removed == Removed::Deleted || self.gone.is_empty();
-        left == 0 && self.unknown.is_empty() && self.missing.is_empty() && is_nothing_lost
+        let is_wanted = matches!(removed, Removed::Deleted | Removed::GivenUp) || self.gone.is_empty();
+        left == 0 && self.left.is_empty() && self.missing.is_empty() && is_wanted
+    }
+
+    /// Returns whether there was nothing to write.
+    pub fn is_done(&self) -> bool {
+        let written = [self.changed, self.moved, self.markers, self.copies, self.updated_copies];
+        written.iter().sum::<u64>() == 0
     }
 
     pub fn print(&self, removed: Removed) {
@@ -157,7 +184,7 @@ impl MigrationSummary {
             (self.copies, "copies are created"),
             (self.updated_copies, "copies get the values of their originals"),
             (self.aggregates, "items get other aggregates"),
-            (self.removed, "markers and copies that belong to no item are removed"),
+            (self.removed, "markers and copies are removed: they get another key, or belong to no item"),
         ] {
             if number > 0 {
                 println!("{number:>10} {what}");
@@ -177,38 +204,22 @@ impl MigrationSummary {
                 "{items:>10} items have no {attribute}, which the new model requires: declare a default, compute it, or make it optional"
             );
         }
-        if self.invalid > 0 {
-            println!("{:>10} items will break a rule of the new model:", self.invalid);
-            print_some(&self.invalid_messages, self.invalid);
-        }
+        self.invalid.print("items will break a rule of the new model:");
         for (entity, items) in &self.gone {
             let action = match removed {
                 Removed::Deleted => "are deleted",
                 Removed::Left => "are left alone; --delete-removed deletes them",
-                Removed::NotCopied => "are not copied",
+                Removed::NotCopied | Removed::GivenUp => "are not copied",
             };
             println!("{items:>10} items of {entity}, which the new model does not have, {action}");
         }
-        for (reason, items) in &self.unknown {
-            println!("{items:>10} items are left alone: {reason}");
-        }
-        if self.without_original > 0 {
-            println!(
-                "{:>10} items become copies and have no original; they are left alone",
-                self.without_original
-            );
+        for (reason, items) in &self.left {
+            items.print(&format!("items are left alone: {reason}"));
         }
         for (entity, items) in &self.unstable {
             println!(
                 "{items:>10} items of {entity} in their new form could not be told from those of the old model; nothing is written while \
                  there are any: --into copies them into a new table"
-            );
-        }
-        if self.incomparable > 0 {
-            println!(
-                "{:>10} items are left alone: a condition compares {MAX_COMPARED} attributes, and what changes beyond them while they move would be \
-                 lost; --follow or --into moves them",
-                self.incomparable
             );
         }
         if self.contended > 0 {
@@ -217,10 +228,7 @@ impl MigrationSummary {
                 self.contended
             );
         }
-        if self.blocked > 0 {
-            println!("{:>10} items are left alone: another item has their new key", self.blocked);
-            print_some(&self.blocked_keys, self.blocked);
-        }
+        self.blocked.print("items are left alone: another item has their new key");
     }
 }
 

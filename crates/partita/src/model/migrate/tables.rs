@@ -1,9 +1,10 @@
 //! The tables that a migration reads and those that it writes, each with its model.
 
-use partita_design::Model;
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
 use partita_design::migration::{Image, Transition, key_of};
+use partita_design::toml_writer::write;
+use partita_design::{Model, Source, read};
 use std::collections::BTreeMap;
 
 /// A table and the model of its items.
@@ -46,12 +47,19 @@ impl Tables {
             Image::Item(_) => 0,
             Image::Copy { .. } => 1,
             Image::Marker => 2,
-            Image::Removed(_) => 3,
-            Image::Unknown(_) => 4,
+            Image::Dropped => 3,
+            Image::Removed(_) => 4,
+            Image::Unknown(_) => 5,
         };
         let best = images.min_by_key(|(_, image)| rank(image));
         let (target, image) = best.unwrap_or_else(|| (0, Image::Unknown("there is no target".to_owned())));
         Work { source, target, item, image }
+    }
+
+    /// The hash of a key in a source. The same key in several tables is several keys.
+    pub fn old_hash(&self, source: usize, key: &Item) -> u128 {
+        let side = if self.is_in_place() { 0 } else { 1 + source as u128 };
+        key_hash(key).wrapping_add(side << 64)
     }
 
     /// Fails if a table is read and written, or if an entity has several targets.
@@ -94,6 +102,16 @@ impl Tables {
 }
 
 impl ModelTable {
+    /// Whether a text is this model, or differs from it in nothing but its form.
+    pub fn is_same(&self, text: &str) -> bool {
+        let other = || read(&Source::new("model", text)).ok();
+        let is_equal = |mut other: Model| {
+            self.model.table.name.clone_into(&mut other.table.name);
+            write(&self.model, "") == write(&other, "")
+        };
+        self.text == text || other().is_some_and(is_equal)
+    }
+
     /// The model with the table's own name.
     pub fn named_model(&self) -> Model {
         let mut model = self.model.clone();

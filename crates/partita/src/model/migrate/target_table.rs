@@ -5,6 +5,7 @@ use super::Migration;
 use super::tables::ModelTable;
 use crate::model::{items, table_check};
 use partita_design::exchange::table_definition::create_table;
+use partita_design::formatting::list;
 use serde_json::{Value, json};
 
 /// The tag of a table that is being filled; its value is the migration.
@@ -24,13 +25,22 @@ pub enum TargetState {
 impl Migration<'_> {
     /// Finds out what the target tables are, and fails if one of them belongs to somebody else.
     pub(super) fn inspect_targets(&mut self) -> Result<TargetState, String> {
-        let (tables, mut state) = (self.tables, TargetState::Filling);
-        for target in &tables.targets {
-            if self.inspect_target(target)? == TargetState::Done {
-                state = TargetState::Done;
+        let (mut done, mut others) = (Vec::new(), Vec::new());
+        for target in &self.tables.targets {
+            match self.inspect_target(target)? {
+                TargetState::Done => done.push(target.table.as_str()),
+                TargetState::Filling => others.push(target.table.as_str()),
             }
         }
-        Ok(state)
+        match (done.is_empty(), others.is_empty()) {
+            (true, _) => Ok(TargetState::Filling),
+            (_, true) => Ok(TargetState::Done),
+            _ => Err(format!(
+                "of the new tables, {} filled and verified before, and {} not: --overwrite fills all of them again",
+                list(&done) + if done.len() == 1 { " was" } else { " were" },
+                list(&others) + if others.len() == 1 { " is" } else { " are" }
+            )),
+        }
     }
 
     fn inspect_target(&mut self, target: &ModelTable) -> Result<TargetState, String> {
@@ -67,9 +77,25 @@ impl Migration<'_> {
                 request["Tags"] = json!([{ "Key": TAG, "Value": id }]);
                 self.call("CreateTable", &request)?;
                 table_check::wait_until_active(&mut self.client, &target.table)?;
+                table_check::enable_expiry(&mut self.client, &target.named_model())?;
             } else {
                 let description = items::describe(&mut self.client, &target.table)?;
                 self.set_tag(&description, TAG, &id)?;
+            }
+        }
+        self.require_own_targets()
+    }
+
+    /// Fails if another migration fills one of the tables too: where both find it empty, the last one to tag it has it.
+    fn require_own_targets(&mut self) -> Result<(), String> {
+        let (tables, id) = (self.tables, self.tables.id());
+        for target in &tables.targets {
+            let description = items::describe(&mut self.client, &target.table)?;
+            if self.tag(&description, TAG).is_some_and(|tag| tag != id) {
+                return Err(format!(
+                    "another migration fills table {} too: choose another table for this one",
+                    target.table
+                ));
             }
         }
         Ok(())
@@ -77,6 +103,7 @@ impl Migration<'_> {
 
     /// Marks the target tables as verified: from now on they are only read.
     pub(super) fn finish_targets(&mut self) -> Result<(), String> {
+        self.require_own_targets()?;
         let (tables, id) = (self.tables, self.tables.id());
         for target in &tables.targets {
             let description = items::describe(&mut self.client, &target.table)?;

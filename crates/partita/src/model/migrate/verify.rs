@@ -12,7 +12,7 @@ use partita_design::formatting::plural;
 use partita_design::item::Item;
 use partita_design::migration::contents::{Contents, key_hash};
 use partita_design::migration::recount::without_aggregates;
-use partita_design::migration::{Image, Transition, key_of};
+use partita_design::migration::{Image, NewItem, Transition, is_same, key_of};
 use std::collections::BTreeMap;
 
 /// The result of a verification.
@@ -56,7 +56,9 @@ impl Migration<'_> {
             items::each(&mut self.client, &target.table, |item| {
                 audit.add(item);
                 if tables.is_in_place() {
-                    old_forms += u64::from(tables.transition(0, 0).is_old_form(item));
+                    let is_old = |new: &NewItem<'_>| !is_same(&new.item, item);
+                    let image = tables.transition(0, 0).image(item);
+                    old_forms += u64::from(matches!(image, Image::Item(new) if is_old(&new)));
                 }
                 if let Image::Item(new) = itself.image(item) {
                     found.add(&new.entity.name, &without_aggregates(&target.model, new.entity, item));
@@ -91,13 +93,14 @@ impl Migration<'_> {
         Ok(expected)
     }
 
-    /// Names keys that several items get, and unique values that several items have.
+    /// Names keys that several items get, unique values that several items have, and what belongs to no item and is not removed.
     pub(super) fn print_contested(&mut self, findings: &LedgerFindings) -> Result<(), String> {
-        if findings.contested.is_empty() {
+        if findings.contested.is_empty() && findings.stranded_keys.is_empty() {
             return Ok(());
         }
         let tables = self.tables;
-        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        let in_place = tables.is_in_place();
+        let (mut keys, mut values, mut stranded) = (Vec::new(), Vec::new(), Vec::new());
         for (number, source) in tables.sources.iter().enumerate() {
             items::each(&mut self.client, &source.table, |item| {
                 let work = tables.work(number, item.clone());
@@ -107,7 +110,10 @@ impl Migration<'_> {
                     findings.contested.contains(&key_hash(key).wrapping_add(work.target as u128))
                 };
                 let Image::Item(new) = &work.image else {
-                    if tables.is_in_place() && is_contested(&work.key(tables)) {
+                    if findings.stranded_keys.contains(&tables.old_hash(number, &work.key(tables))) {
+                        stranded.push(own.clone());
+                    }
+                    if in_place && is_contested(&work.key(tables)) {
                         keys.push(format!("{own}, which stays"));
                     }
                     return;
@@ -130,6 +136,10 @@ impl Migration<'_> {
         for (title, lines) in [
             ("keys that several items get; nothing is written while there are any:", &mut keys),
             ("unique values that several items have; nothing is written while there are any:", &mut values),
+            (
+                "markers and future copies that belong to no item and have values of their own; they are left alone:",
+                &mut stranded,
+            ),
         ] {
             if !lines.is_empty() {
                 lines.sort();
