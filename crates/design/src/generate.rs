@@ -15,6 +15,7 @@ use crate::audit::{marker, marker_item};
 use crate::capacity::estimate;
 use crate::item::{Attributes, Item, Value, attributes, item_size};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::decimal::number_text;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
 use crate::random::at;
@@ -287,7 +288,7 @@ impl<'m> Generator<'m> {
             (ValueType::Decimal, Some(decimals)) => {
                 let (whole, rest) = value.split_once('.').unwrap_or((&value, ""));
                 let kept: String = rest.chars().take(*decimals).collect();
-                if kept.is_empty() { whole.to_owned() } else { format!("{whole}.{kept}") }
+                number_text(&format!("{whole}.{kept}"))
             }
             (ValueType::Id, _) => value.replace('-', self.joint),
             _ => value,

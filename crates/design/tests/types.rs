@@ -54,6 +54,19 @@ fn text_of_findings(text: &str, code: &str) -> Option<(Severity, String)> {
 }
 
 #[test]
+fn a_decimal_that_is_searched_in_a_key_has_a_format() {
+    let votes = |sort: &str| {
+        let text = account("w = { type = \"decimal\", min = 0, max = 99.5 }", sort);
+        text + "one = { in = [\"accountId\", \"w\"], out = \"Account*\", rps = 1 }\n"
+    };
+    let (severity, text) = text_of_findings(&votes("VOTE#{w}"), "P222").unwrap();
+    assert_eq!(severity, Severity::Warning);
+    assert!(text.contains("111.50") && text.contains("{w:02.2}"), "{text}");
+    assert_eq!(text_of_findings(&votes("VOTE#{w:02.2}"), "P222"), None);
+    assert_eq!(text_of_findings(&account("w = \"decimal\"", "VOTE#{w}"), "P222"), None, "nobody asks");
+}
+
+#[test]
 fn formats_hold_what_the_type_admits() {
     for (attribute, field, wanted) in [
         ("{ type = \"int\", min = -5 }", "{n:08}", "{n:+012}"),
