@@ -148,7 +148,7 @@ keys = ["GSI1PK", "GSI1SK"]
 [entity.Vote]
 attributes = { pollId = { type = "id", values = 4 }, voteId = "ulid", w = { type = "decimal", min = 0, max = 20 } }
 key = ["POLL#{pollId}#{shard}", "{w}#{voteId}"]
-index.GSI1 = ["POLL#{pollId}", "{w:02.1}#{voteId}"]
+index.GSI1 = { key = ["POLL#{pollId}", "{w:02.1}#{voteId}"] }
 shard = { by = "w", count = 4 }
 expect = { count = 500 }
 "##;
