@@ -2,6 +2,7 @@
 
 use super::text_order::{pad, padded};
 use super::{Checker, remedy};
+use crate::capacity::estimate;
 use crate::finding::{Finding, Severity};
 use crate::formatting::{all_of, format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
@@ -147,8 +148,11 @@ impl<'m> Checker<'m> {
 
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         self.following(pattern, plan);
-        for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
-            self.waste(pattern, step);
+        for (number, step) in plan.steps.iter().enumerate() {
+            if step.operation == Operation::BatchGet {
+                continue;
+            }
+            self.waste(pattern, &step.with_late_tests(plan.steps.get(number + 1)));
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
             self.text_order(pattern, step);
@@ -323,7 +327,12 @@ impl<'m> Checker<'m> {
         // What is declared unique only together with others is not unique alone.
         let shared = |name: &String| entity.unique.iter().any(|rule| rule.len() > 1 && rule.contains(name));
         let is_single = |name: &String| {
-            (named(name) || unique(name)) && !foreign(name) && !finds_many(name) && !shared(name)
+            let is_outnumbered = estimate::is_outnumbered(self.model, entity, name);
+            (named(name) || unique(name))
+                && !foreign(name)
+                && !finds_many(name)
+                && !shared(name)
+                && !is_outnumbered
         };
         pattern.inputs.iter().any(is_single) && entity.edge.is_empty()
     }
@@ -335,7 +344,7 @@ impl<'m> Checker<'m> {
             && !matches!(step.sort, SortCondition::Equals(_))
             && step.location.index.is_none();
         let only = entity.versions.as_deref().map_or(!singleton, fixed);
-        (entity.identity().is_some_and(fixed) && only)
+        (estimate::is_identified(self.model, entity, fixed) && only)
             || entity.is_unique_by(fixed)
             || entity.key_fields().all(fixed)
     }
