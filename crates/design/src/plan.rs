@@ -339,17 +339,6 @@ impl Step<'_> {
         self.operation != Operation::Query && before.location.index.is_some() && same
     }
 
-    /// Returns it with the tests that are left until the next step has read what its index lacks: before that, nothing is dropped.
-    #[must_use]
-    pub fn with_late_tests(&self, next: Option<&Step<'_>>) -> Self {
-        let completing = next.filter(|next| next.completes(self)).into_iter();
-        let late = completing.flat_map(|next| &next.afterwards).filter_map(|work| match work {
-            Afterwards::Drop(tests) => Some(tests),
-            _ => None,
-        });
-        Step { filter: self.filter.iter().chain(late.flatten()).cloned().collect(), ..self.clone() }
-    }
-
     /// Returns the conditions of one of the requests: the first value of each alternative.
     pub fn first_clauses(&self) -> Vec<(usize, SortCondition)> {
         let first = |name: &str| self.alternatives.get(name).and_then(|values| values.first().cloned());
@@ -431,7 +420,23 @@ impl Step<'_> {
     }
 }
 
-impl Plan<'_> {
+impl<'m> Plan<'m> {
+    /// Returns the steps that search, each with the tests that are left until the next one has read what its index lacks: before that,
+    /// nothing is dropped.
+    pub fn tested_steps(&self) -> impl Iterator<Item = Step<'m>> {
+        let nexts = self.steps.iter().skip(1).map(Some).chain([None]);
+        let searching =
+            self.steps.iter().zip(nexts).filter(|(step, _)| step.operation != Operation::BatchGet);
+        searching.map(|(step, next)| {
+            let completing = next.filter(|next| next.completes(step)).into_iter();
+            let late = completing.flat_map(|next| &next.afterwards).filter_map(|work| match work {
+                Afterwards::Drop(tests) => Some(tests),
+                _ => None,
+            });
+            Step { filter: step.filter.iter().chain(late.flatten()).cloned().collect(), ..step.clone() }
+        })
+    }
+
     /// Returns the number of requests.
     pub fn requests(&self) -> u64 {
         self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.fan_out))
