@@ -43,7 +43,7 @@ pub struct Generator<'m> {
     joint: &'static str,
     owners: Owners<'m>,
     /// Computed from all items, when the first one is needed.
-    repeated: OnceLock<Repeated<'m>>,
+    repeated: OnceLock<Repeated>,
     /// Computed from all items that an aggregate summarises, when the first one is needed.
     aggregates: OnceLock<aggregates::Aggregates>,
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The numbers that are left out, by entity.
-pub(super) type Repeated<'m> = BTreeMap<&'m str, BTreeSet<u64>>;
+pub(super) type Repeated = BTreeMap<String, BTreeSet<u64>>;
 
 impl<'m> Generator<'m> {
     /// Returns the numbers of the items of an entity.
@@ -50,10 +50,10 @@ impl<'m> Generator<'m> {
         leader
     }
 
-    fn all_repeated(&self) -> Repeated<'m> {
+    fn all_repeated(&self) -> Repeated {
         let leaders = self.model.entities.iter().filter(|entity| !self.is_follower(entity));
         let leaders = leaders.filter(|entity| !self.has_distinct_keys(entity));
-        let repeated = leaders.map(|entity| (entity.name.as_str(), self.repeated_of(entity)));
+        let repeated = leaders.map(|entity| (entity.name.clone(), self.repeated_of(entity)));
         repeated.filter(|(_, numbers)| !numbers.is_empty()).collect()
     }
 
