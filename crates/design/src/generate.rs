@@ -6,6 +6,8 @@
 
 mod aggregates;
 pub mod examples;
+mod owners;
+mod repeated;
 mod sparse;
 mod values;
 
@@ -13,10 +15,13 @@ use crate::audit::{marker, marker_item};
 use crate::capacity::estimate;
 use crate::item::{Attributes, Item, Value, attributes, item_size};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::decimal::number_text;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
 use crate::random::at;
 use crate::template::{Format, Part, SHARD, Template};
+use owners::{Owners, Place, owners};
+use repeated::Repeated;
 use sparse::{SparseCounts, sparse_counts};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -36,8 +41,9 @@ pub struct Generator<'m> {
     decimals: BTreeMap<&'m str, usize>,
     /// What joins the parts of a generated identifier: nothing where keys contain the usual hyphen.
     joint: &'static str,
-    /// The entities that summarise others, by the other one and the attribute that names them there.
-    summaries: BTreeMap<(&'m str, &'m str), &'m Entity>,
+    owners: Owners<'m>,
+    /// Computed from all items, when the first one is needed.
+    repeated: OnceLock<Repeated>,
     /// Computed from all items that an aggregate summarises, when the first one is needed.
     aggregates: OnceLock<aggregates::Aggregates>,
 }
@@ -60,19 +66,14 @@ impl<'m> Generator<'m> {
             counts,
             decimals: decimals_of_keys(model),
             joint: if keys_contain_hyphens(model) { "" } else { "-" },
-            summaries: summaries(model),
+            owners: owners(model),
+            repeated: OnceLock::new(),
             aggregates: OnceLock::new(),
         }
     }
 
-    /// The entity that an attribute of another one names: the one that it identifies, or that summarises items by it.
-    fn owner_of(&self, entity: &Entity, name: &str) -> Option<&'m Entity> {
-        let owner = self.model.owner_of(name);
-        owner.or_else(|| self.summaries.get(&(entity.name.as_str(), name)).copied())
-    }
-
-    /// Returns the number of items of an entity.
-    pub fn count(&self, entity: &Entity) -> u64 {
+    /// Returns the number of numbers that stand for items of an entity; a few of them may repeat a key, and are left out.
+    pub fn numbered(&self, entity: &Entity) -> u64 {
         let own = self.counts.get(&entity.name).copied().unwrap_or(1);
         if let Some(original) = self.model.versioned_original(entity) {
             return self.histories(original).0;
@@ -111,7 +112,7 @@ impl<'m> Generator<'m> {
 
     /// Returns every item, entity by entity.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
-        let each = |entity: &'m Entity| (0..self.count(entity)).map(move |number| (entity, number));
+        let each = |entity: &'m Entity| self.numbers(entity).map(move |number| (entity, number));
         self.model.entities.iter().flat_map(each).map(|(entity, number)| self.item(entity, number))
     }
 
@@ -239,17 +240,25 @@ impl<'m> Generator<'m> {
             (group, ordinal) = place(number, histories, each);
         }
         if let Some(parent) = parent {
-            let parents = self.count(parent).max(1);
-            (group, ordinal) = place(number, parents, self.count(entity) as f64 / parents as f64);
+            let parents = self.numbered(parent).max(1);
+            (group, ordinal) = place(number, parents, self.numbered(entity) as f64 / parents as f64);
             let shared = self.values(parent, group, depth - 1);
             for (name, value) in shared {
                 let own = entity.identity() == Some(name.as_str());
+                // The parent is at one end of a relationship, and not at both.
+                let is_end =
+                    |end: Option<&str>| end.is_some_and(|end| entity.edge.iter().any(|own| own == end));
+                let is_other_end =
+                    is_end(Some(&name)) && is_end(parent.identity()) && parent.identity() != Some(&name);
                 let linked = entity.has_key_field(&name) || self.model.owner_of(&name).is_some();
-                if entity.attribute(&name).is_some() && linked && !own {
+                if entity.attribute(&name).is_some() && linked && !own && !is_other_end {
                     values.entry(name).or_insert(value);
                 }
             }
         }
+        let given = entity.edge.iter().map(String::as_str).find(|end| values.contains_key(*end));
+        let place = Place { number, ordinal, group, given };
+        let of_group = Place { number: group, ordinal: group, group, given };
         let mut drawn = Vec::new();
         for attribute in &entity.attributes {
             let name = attribute.name.as_str();
@@ -258,14 +267,14 @@ impl<'m> Generator<'m> {
             }
             // All versions of one thing have its identity.
             if has_history && entity.versions.as_deref() != Some(name) && entity.has_key_field(name) {
-                let value = self.value(entity, attribute, group, group, group, depth);
+                let value = self.value(entity, attribute, of_group, depth);
                 values.insert(attribute.name.clone(), value);
                 continue;
             }
             drawn.push(attribute);
             let absent = attribute.optional && at(self.seed, &attribute.name, number) % 10 < 7;
             if !absent {
-                let value = self.value(entity, attribute, number, ordinal, group, depth);
+                let value = self.value(entity, attribute, place, depth);
                 values.insert(attribute.name.clone(), value);
             }
         }
@@ -279,32 +288,23 @@ impl<'m> Generator<'m> {
             (ValueType::Decimal, Some(decimals)) => {
                 let (whole, rest) = value.split_once('.').unwrap_or((&value, ""));
                 let kept: String = rest.chars().take(*decimals).collect();
-                if kept.is_empty() { whole.to_owned() } else { format!("{whole}.{kept}") }
+                number_text(&format!("{whole}.{kept}"))
             }
             (ValueType::Id, _) => value.replace('-', self.joint),
             _ => value,
         }
     }
 
-    fn value(
-        &self,
-        entity: &Entity,
-        attribute: &Attribute,
-        number: u64,
-        ordinal: u64,
-        group: u64,
-        depth: u32,
-    ) -> String {
+    fn value(&self, entity: &Entity, attribute: &Attribute, place: Place<'_>, depth: u32) -> String {
         let name = attribute.name.as_str();
         let own = entity.identity() == Some(name);
         let owner = self.owner_of(entity, name);
         let owner = owner.filter(|owner| owner.name != entity.name && depth > 0 && !own);
+        let (number, turn) = (place.number, self.turn(entity, name, owner, place));
         if let Some(owner) = owner {
-            // The other end of a relationship advances with every item of the group, so that no pair repeats.
-            let start = at(self.seed, name, group);
-            let turn = if entity.has_unique(name) { number } else { start.wrapping_add(ordinal) };
-            let other = turn % self.count(owner).max(1);
-            return self.values(owner, other, depth - 1).remove(name).unwrap_or_default();
+            let mut values = self.values(owner, turn % self.numbered(owner).max(1), depth - 1);
+            let id = if owner.attribute(name).is_some() { Some(name) } else { owner.identity() };
+            return id.and_then(|id| values.remove(id)).unwrap_or_default();
         }
         let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
         let purpose = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
@@ -313,11 +313,11 @@ impl<'m> Generator<'m> {
             ValueType::Int if entity.ttl.as_deref() == Some(name) => expiry(drawn),
             ValueType::Int if distinguishing => {
                 let skipped = u64::from(attribute.limits.min.is_none());
-                whole(&attribute.limits, ordinal + skipped)
+                whole(&attribute.limits, turn.wrapping_add(skipped))
             }
             ValueType::Id | ValueType::String if own => format!("{}{number:06}", initial(&entity.name)),
             ValueType::Id | ValueType::String if distinguishing => {
-                format!("{}{}{ordinal}", WORDS[(ordinal % 24) as usize], self.joint)
+                format!("{}{}{turn}", WORDS[(turn % 24) as usize], self.joint)
             }
             ValueType::Id | ValueType::String if entity.has_unique(name) => {
                 let value = plain_value(&Attribute::new(name, attribute.kind.clone()), drawn, number);
@@ -374,17 +374,6 @@ fn templates(model: &Model) -> impl Iterator<Item = &Template> {
         entity.key.iter().chain(entity.indexes.iter().flat_map(|own| &own.key))
     }
     model.entities.iter().flat_map(of_entity)
-}
-
-/// The entities that summarise others, where one attribute names them.
-fn summaries(model: &Model) -> BTreeMap<(&str, &str), &Entity> {
-    let mut summaries = BTreeMap::new();
-    for entity in model.entities.iter().filter(|entity| !entity.aggregates.is_empty()) {
-        if let [id] = entity.identifying()[..] {
-            summaries.extend(entity.aggregates.iter().map(|own| ((own.of.as_str(), id), entity)));
-        }
-    }
-    summaries
 }
 
 fn decimals_of_keys(model: &Model) -> BTreeMap<&str, usize> {

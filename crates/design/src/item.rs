@@ -1,7 +1,8 @@
 //! Items as typed values: what generation produces, and what inference, migration and table audits read.
 //!
-//! Values keep the text they came with. How they are written in a request or a file is the caller's business.
+//! Values keep the text they came with; as text, a number has one spelling. How they are written in a request or a file is the caller's business.
 
+use crate::model::decimal::number_text;
 use std::collections::BTreeMap;
 
 /// An item: its attributes by name.
@@ -36,7 +37,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the text of a string or a number.
+    /// Returns the text of a string or a number, as it is written.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::String(text) | Value::Number(text) => Some(text),
@@ -44,9 +45,10 @@ impl Value {
         }
     }
 
-    /// Returns the text of a string, a number or a boolean.
+    /// Returns the text of a string, a number or a boolean. A number has one text, however it is written.
     pub fn to_text(&self) -> Option<String> {
         match self {
+            Value::Number(text) => Some(number_text(text)),
             Value::Bool(flag) => Some(flag.to_string()),
             _ => self.as_text().map(str::to_owned),
         }

@@ -420,10 +420,26 @@ impl Step<'_> {
     }
 }
 
-impl Plan<'_> {
+impl<'m> Plan<'m> {
+    /// Returns the steps that search, each with the tests that are left until the next one has read what its index lacks: before that,
+    /// nothing is dropped.
+    pub fn tested_steps(&self) -> impl Iterator<Item = Step<'m>> {
+        let nexts = self.steps.iter().skip(1).map(Some).chain([None]);
+        let searching =
+            self.steps.iter().zip(nexts).filter(|(step, _)| step.operation != Operation::BatchGet);
+        searching.map(|(step, next)| {
+            let completing = next.filter(|next| next.completes(step)).into_iter();
+            let late = completing.flat_map(|next| &next.afterwards).filter_map(|work| match work {
+                Afterwards::Drop(tests) => Some(tests),
+                _ => None,
+            });
+            Step { filter: step.filter.iter().chain(late.flatten()).cloned().collect(), ..step.clone() }
+        })
+    }
+
     /// Returns the number of requests.
     pub fn requests(&self) -> u64 {
-        self.steps.iter().map(|step| step.fan_out).sum()
+        self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.fan_out))
     }
 
     /// Returns the read units of all steps.

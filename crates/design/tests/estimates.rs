@@ -292,3 +292,134 @@ fn only_a_write_of_the_parent_is_known_to_write_all_its_children() {
     assert_eq!(severity, Severity::Note);
     assert!(message.starts_with("201 (assumed) actions on average"), "{message}");
 }
+
+/// The severity of a finding.
+fn severity(text: &str, code: &str) -> Option<Severity> {
+    support::findings(text).iter().find(|finding| finding.code == code).map(|finding| finding.severity)
+}
+
+#[test]
+fn a_call_that_knows_its_shard_reads_that_one_only() {
+    let flags = |input: &str, out: &str| {
+        support::with_table(&format!(
+            "[entity.Flag]\nattributes = {{ flagId = \"id\", value = \"string\" }}\nkey = [\"FLAGS#{{shard}}\", \"{{flagId}}\"]\n\
+             shard = {{ by = \"flagId\", count = 10 }}\nexpect = {{ count = 10000, bytes = 200 }}\n\
+             [pattern]\nflag = {{ in = [{input}], out = \"{out}\", limit = 1, rps = 20000 }}\n"
+        ))
+    };
+    assert_eq!(severity(&flags("\"flagId\"", "Flag"), "P210"), None);
+    assert_eq!(severity(&flags("", "Flag*"), "P210"), Some(Severity::Error), "every call reads every shard");
+}
+
+#[test]
+fn the_most_frequent_values_of_two_attributes_need_not_occur_together() {
+    let events = |attributes: &str| {
+        support::with_table(&format!(
+            "[entity.Event]\nattributes = {{ eventId = \"ulid\", {attributes} }}\nkey = [\"E#{{a}}#{{b}}\", \"{{eventId}}\"]\n\
+             expect = {{ count = 1000000, bytes = 300 }}\n[write]\nadd = {{ create = \"Event\", rps = 10000 }}\n"
+        ))
+    };
+    let pair =
+        |a: &str, b: &str| events(&format!("a = {{ type = \"id\", {a} }}, b = {{ type = \"id\", {b} }}"));
+    let half = "values = 1000, top = 0.5";
+    assert_ne!(severity(&pair(half, half), "P210"), Some(Severity::Error), "likely, and not certain");
+    assert_eq!(
+        severity(&pair("top = 0.7", "top = 0.6"), "P210"),
+        Some(Severity::Error),
+        "a share of 0.3 is certain"
+    );
+    assert_eq!(
+        severity(&pair("top = 0.5", "values = 4"), "P210"),
+        Some(Severity::Error),
+        "one of four has an eighth"
+    );
+}
+
+#[test]
+fn the_number_of_requests_does_not_overflow() {
+    let list = |name: &str| {
+        format!(
+            "[entity.{name}]\nattributes = {{ t = \"timestamp\", id{name} = \"ulid\" }}\nkey = [\"{name}#{{shard}}#{{t:minute}}\", \"{{t}}#{{id{name}}}\"]\n\
+             shard = {{ count = 1000000000 }}\n"
+        )
+    };
+    let names = ["A", "B", "C", "D"];
+    let text = names.map(list).concat()
+        + "[pattern]\nall = { range = { by = \"t\", from = \"0001-01-01T00:00:00Z\", to = \"9999-12-31T23:59:59Z\" }, out = [\"A*\", \"B*\", \"C*\", \"D*\"] }\n";
+    let model = support::model(&support::with_table(&text));
+    assert_eq!(plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().requests(), u64::MAX);
+}
+
+#[test]
+fn entries_whose_condition_keeps_them_out_of_a_partition_are_not_read() {
+    let text = |when: &str| {
+        support::with_table(&format!(
+            r##"
+[index.GSI1]
+keys = ["G1PK", "G1SK"]
+[entity.Order]
+attributes = {{ orderId = "ulid", state = "OPEN|SHIPPED", at = {{ type = "timestamp", precision = "second" }} }}
+key = ["ORDER#{{orderId}}", "ORDER"]
+index.GSI1 = {{ key = ["STATE#{{state}}", "{{at}}#{{orderId}}"], when = "state == 'OPEN'" }}
+[entity.Return]
+attributes = {{ returnId = "ulid", state = "OPEN|SHIPPED", at = {{ type = "timestamp", precision = "second" }} }}
+key = ["RETURN#{{returnId}}", "RETURN"]
+index.GSI1 = {{ key = ["STATE#{{state}}", "{{at}}#{{returnId}}"], when = "state == '{when}'" }}
+[pattern]
+open = {{ where = "state == 'OPEN'", out = "Order*", order = "at asc", limit = 5, rps = 1 }}
+"##
+        ))
+    };
+    let planned = |when: &str| {
+        let text = text(when);
+        let model = support::model(&text);
+        let limit = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().steps[0].limit;
+        (severity(&text, "P109"), limit)
+    };
+    assert_eq!(planned("SHIPPED"), (None, Some(5)));
+    assert_eq!(planned("OPEN"), (Some(Severity::Warning), None));
+}
+
+#[test]
+fn items_that_are_fetched_before_they_are_tested_are_waste() {
+    let text = |project: &str| {
+        support::with_table(&format!(
+            r##"
+[index.GSI1]
+keys = ["G1PK", "G1SK"]
+project = {project}
+[entity.Post]
+attributes = {{ feedId = "ulid", postId = "ulid", title = "string" }}
+key = ["POST#{{postId}}", "POST"]
+index.GSI1 = {{ key = ["FEED#{{feedId}}", "{{postId}}"] }}
+expect = {{ per = "Feed", average = 1000, max = 5000, bytes = 200 }}
+[entity.Feed]
+attributes = {{ feedId = "ulid" }}
+key = ["FEED#{{feedId}}", "FEED"]
+expect = {{ count = 10 }}
+[pattern]
+titled = {{ in = ["feedId"], where = "contains(title, 'x')", hydrate = true, out = "Post*", rps = 1 }}
+"##
+        ))
+    };
+    assert_eq!(severity(&text("\"ALL\""), "P113"), Some(Severity::Warning));
+    assert_eq!(severity(&text("\"KEYS_ONLY\""), "P113"), Some(Severity::Warning));
+}
+
+#[test]
+fn a_name_does_not_identify_more_items_than_it_has_values() {
+    let lines = |kind: &str, rest: &str| {
+        support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"G1PK\", \"G1SK\"]\n[entity.Line]\nattributes = {{ orderId = \"ulid\", lineId = {kind} }}\n\
+             key = [\"ORDER#{{orderId}}\", \"LINE#{{lineId}}\"]\nindex.GSI1 = {{ key = [\"LINE#{{lineId}}\", \"LINE\"] }}\n\
+             expect = {{ count = 10000 }}\n{rest}[pattern]\nline = {{ in = [\"lineId\"], out = \"Line\", rps = 1 }}\n"
+        ))
+    };
+    for kind in ["{ type = \"int\", min = 1, max = 99 }", "\"A|B|C\"", "{ type = \"id\", values = 50 }"] {
+        assert_eq!(severity(&lines(kind, ""), "P117"), Some(Severity::Warning), "{kind}");
+        assert_eq!(severity(&lines(kind, "identity = \"lineId\"\n"), "P117"), None, "as declared");
+    }
+    for kind in ["{ type = \"int\", min = 1, max = 20000 }", "\"id\""] {
+        assert_eq!(severity(&lines(kind, ""), "P117"), None, "{kind}");
+    }
+}

@@ -8,7 +8,9 @@ use partita_design::Model;
 use partita_design::audit::table::TableAudit;
 use partita_design::finding::Severity;
 use partita_design::generate::Generator;
+use partita_design::item::{Item, Value};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 #[test]
 fn the_audit_of_generated_items_finds_nothing() {
@@ -22,7 +24,7 @@ fn the_audit_of_generated_items_finds_nothing() {
             let generator = Generator::new(&model, 1, 200);
             let mut audit = TableAudit::new(&model);
             for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
-                for number in 0..generator.count(entity) {
+                for number in generator.numbers(entity) {
                     generator.bundle(entity, number).iter().for_each(|item| audit.add(item));
                 }
             }
@@ -42,6 +44,124 @@ fn what_is_counted_belongs_to_what_counts_it_whatever_the_identifier_is_called()
     support::items_of(&model, 60).iter().for_each(|item| audit.add(item));
     let (items, violations) = audit.finish();
     assert!(items >= 30 && violations.is_empty(), "{violations:#?}");
+}
+
+/// The keys of generated items, and how many there are.
+fn keys(model: &Model, total: u64) -> (usize, BTreeSet<Vec<String>>) {
+    let items: Vec<_> = Generator::new(model, 5, total).items().collect();
+    let key = |item: &Item| ["PK", "SK"].map(|name| item[name].to_text().unwrap()).to_vec();
+    (items.len(), items.iter().map(key).collect())
+}
+
+#[test]
+fn no_two_items_have_one_key_and_aggregates_match() {
+    let likes = r##"
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+expect = { count = 12 }
+[entity.Post]
+attributes = { postId = "id", userId = "id" }
+key = ["POST#{postId}", "POST"]
+aggregates = { likes = "count Like" }
+expect = { count = 10 }
+[entity.Like]
+edge = ["userId", "postId"]
+attributes = { userId = "id", postId = "id" }
+key = ["POST#{postId}", "LIKE#{userId}"]
+expect = { count = 60 }
+"##;
+    let per_post = likes.replace("{ count = 60 }", "{ per = \"Post\", average = 6 }");
+    for text in [likes, &per_post] {
+        let model = support::model(&support::with_table(text));
+        let (items, keys) = keys(&model, 82);
+        assert_eq!((items, keys.len()), (82, 82));
+        assert_eq!(support::violations(&model, &support::items_of(&model, 82)), "");
+    }
+    // More items than pairs: the rest is left out, and the counts say so.
+    let model = support::model(&support::with_table(&likes.replace("count = 60", "count = 600")));
+    let generator = Generator::new(&model, 5, 622);
+    let (items, keys) = keys(&model, 622);
+    assert_eq!((items, keys.len(), generator.total()), (142, 142, 142));
+    assert_eq!(generator.seeded_model().entities[2].expect.count, Some(120));
+    assert_eq!(support::violations(&model, &support::items_of(&model, 622)), "");
+}
+
+#[test]
+fn items_whose_values_are_too_few_for_all_keys_are_left_out_with_their_copies() {
+    let text = r##"
+[entity.Room]
+attributes = { floor = { type = "int", min = 1, max = 3 }, wing = "A|B", name = "string" }
+key = ["FLOOR#{floor}", "WING#{wing}"]
+expect = { count = 100 }
+[entity.RoomCard]
+copies = "Room"
+attributes = { floor = { type = "int", min = 1, max = 3 }, wing = "A|B", name = "string" }
+key = ["WING#{wing}", "FLOOR#{floor}"]
+"##;
+    let model = support::model(&support::with_table(text));
+    let (items, keys) = keys(&model, 200);
+    assert_eq!((items, keys.len()), (12, 12));
+    assert_eq!(support::violations(&model, &support::items_of(&model, 200)), "");
+}
+
+#[test]
+fn the_ends_of_a_relationship_are_two_items_that_exist() {
+    let text = r##"
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+expect = { count = 20 }
+[entity.Follows]
+edge = ["followerId", "followedId"]
+attributes = { followerId = "id", followedId = "id" }
+key = ["USER#{followerId}", "FOLLOWS#{followedId}"]
+expect = { count = 100 }
+[pattern]
+following = { in = ["followerId"], via = "Follows", out = "User*", limit = 10, rps = 1 }
+"##;
+    let per_user = text.replace("{ count = 100 }", "{ per = \"User\", average = 5 }");
+    let own = per_user.replace("followerId", "userId");
+    let unfollowed = text.split("[pattern]").next().unwrap();
+    for text in [text, &per_user, &own, unfollowed] {
+        let model = support::model(&support::with_table(text));
+        let items: Vec<_> = Generator::new(&model, 5, 120).items().collect();
+        let is_user = |item: &&Item| item["SK"].as_text() == Some("USER");
+        let users: Vec<_> = items.iter().filter(is_user).map(|item| &item["userId"]).collect();
+        let follows: Vec<_> = items.iter().filter(|item| item.contains_key("followedId")).collect();
+        assert_eq!(follows.len(), 100, "{text}");
+        for item in follows {
+            let near = item.get("followerId").unwrap_or_else(|| &item["userId"]);
+            assert_ne!(near, &item["followedId"], "{text}");
+            let exist = [near, &item["followedId"]].iter().all(|user| users.contains(user));
+            assert!(exist || !text.contains("[pattern]"), "{item:?}");
+        }
+        assert_eq!(keys(&model, 120).1.len(), 120);
+    }
+}
+
+#[test]
+fn numbers_have_one_text_in_keys_and_shards() {
+    let text = r##"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Vote]
+attributes = { pollId = { type = "id", values = 4 }, voteId = "ulid", w = { type = "decimal", min = 0, max = 20 } }
+key = ["POLL#{pollId}#{shard}", "{w}#{voteId}"]
+index.GSI1 = { key = ["POLL#{pollId}", "{w:02.1}#{voteId}"] }
+shard = { by = "w", count = 4 }
+expect = { count = 500 }
+"##;
+    let model = support::model(&support::with_table(text));
+    let mut items = support::items_of(&model, 500);
+    assert_eq!(support::violations(&model, &items), "");
+    // The database keeps a number, and not how it was written.
+    for item in &mut items {
+        let number = item["w"].to_text().unwrap();
+        assert!(!number.contains('.') || !number.ends_with('0'), "{number}");
+        item.insert("w".to_owned(), Value::Number(format!("{number}e0")));
+    }
+    assert_eq!(support::violations(&model, &items), "");
 }
 
 #[test]
@@ -132,7 +252,7 @@ celsius = {{ type = "decimal", min = -99.9, max = 99.9 }}
         let model = support::model(&text);
         let generator = Generator::new(&model, seed, 120);
         let leaders = model.entities.iter().filter(|entity| !generator.is_follower(entity));
-        let numbered = leaders.flat_map(|entity| (0..generator.count(entity)).map(move |number| (entity, number)));
+        let numbered = leaders.flat_map(|entity| generator.numbers(entity).map(move |number| (entity, number)));
         let items: Vec<_> = numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect();
         prop_assert_eq!(support::violations(&model, &items), "", "{}", text);
     }

@@ -20,7 +20,7 @@ fn what_is_created_is_new_and_what_is_updated_exists() {
     let key = |item: &Value| (item["PK"].to_string(), item["SK"].to_string());
     let mut seeded = HashSet::new();
     for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
-        for number in 0..generator.count(entity) {
+        for number in generator.numbers(entity) {
             let bundle = generator.bundle(entity, number);
             seeded.extend(bundle.iter().map(|item| key(&Value::Object(encode(item)))));
         }
@@ -151,7 +151,7 @@ fn aggregates_change_by_what_the_written_items_add() {
     assert_eq!((number(&values[":v0"]), number(&values[":v1"])), (paid, puts.len() as i64));
     let payment = model.entities.iter().find(|entity| entity.name == "Payment").unwrap();
     let (parts, values) = sent("settle");
-    let mut all = (0..generator.count(payment)).map(|number| encode(&generator.item(payment, number)));
+    let mut all = generator.numbers(payment).map(|number| encode(&generator.item(payment, number)));
     let stored = all.find(|item| item["SK"] == parts[0]["Update"]["Key"]["SK"]).unwrap();
     let sign = if stored["status"]["S"] == "PAID" { -1 } else { 1 };
     assert_eq!(number(&values[":v0"]), sign * number(&stored["amount"]));
@@ -306,7 +306,7 @@ take = { transact = ["update Job set state", "create Attempt"] }
     let sent = write_requests(&generator, &model.writes[0]).remove(0).input;
     let item = sent["TransactItems"][1]["Put"]["Item"].as_object().unwrap();
     let attempts =
-        (0..generator.count(&model.entities[1])).map(|number| generator.item(&model.entities[1], number));
+        generator.numbers(&model.entities[1]).map(|number| generator.item(&model.entities[1], number));
     let is_same =
         |other: &serde_json::Map<String, Value>| other["PK"] == item["PK"] && other["SK"] == item["SK"];
     assert!(!attempts.map(|other| encode(&other)).any(|other| is_same(&other)), "{item:?}");

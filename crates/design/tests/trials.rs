@@ -90,3 +90,32 @@ since = { in = ["customerId"], range = { by = "at", from = "2026-02-01" }, out =
         "of orders, from the declared start"
     );
 }
+
+#[test]
+fn values_compare_as_their_type_does() {
+    let text = |kind: &str| {
+        support::with_table(&format!(
+            "[entity.Cow]\nattributes = {{ p = \"id\", cowId = \"id\", c = \"{kind}\" }}\nkey = [\"P#{{p}}\", \"COW#{{cowId}}\"]\n\
+             [pattern]\ncows = {{ in = [\"p\"], range = {{ by = \"c\", from = \"1\", to = \"2\" }}, out = \"Cow*\", order = \"c asc\" }}\n\
+             open = {{ in = [\"p\"], range = \"c\", out = \"Cow*\" }}\n"
+        ))
+    };
+    let item = |(number, c): (usize, &&str), tag: &str| {
+        let item = json!({ "PK": { "S": "P#1" }, "SK": { "S": format!("COW#{number}") }, "p": { "S": "1" }, "cowId": { "S": number.to_string() }, "c": { tag: c } });
+        item_json::decode(&item).unwrap()
+    };
+    let texts = ["10", "1", "2", "inf", "1e0", "9007199254740993", "9007199254740992"];
+    let order = |kind: &str, tag: &str, texts: &[&str]| {
+        let model = support::model(&text(kind));
+        let items: Vec<_> = texts.iter().enumerate().map(|one| item(one, tag)).collect();
+        let all = known(&model, &items);
+        let call = calls(&model.patterns[0], &all, 1).remove(0);
+        let found = expected(&model, &model.patterns[0], &call, &all).order.unwrap().join(" ");
+        (found, calls(&model.patterns[1], &all, 1).remove(0).range.unwrap())
+    };
+    let bounds = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+    assert_eq!(order("1|10|2", "S", &texts[..3]), ("1 10 2".to_owned(), bounds("1", "2")));
+    assert_eq!(order("string", "S", &texts).0, "1 10 1e0 2");
+    let numbers = ["10", "2", "1", "9007199254740993", "9007199254740992"];
+    assert_eq!(order("int", "N", &numbers), ("1 2".to_owned(), bounds("2", "9007199254740992")));
+}

@@ -54,6 +54,40 @@ fn text_of_findings(text: &str, code: &str) -> Option<(Severity, String)> {
 }
 
 #[test]
+fn a_decimal_that_is_searched_in_a_key_has_a_format() {
+    let votes = |sort: &str| {
+        let text = account("w = { type = \"decimal\", min = 0, max = 99.5 }", sort);
+        text + "one = { in = [\"accountId\", \"w\"], out = \"Account*\", rps = 1 }\n"
+    };
+    let (severity, text) = text_of_findings(&votes("VOTE#{w}"), "P222").unwrap();
+    assert_eq!(severity, Severity::Warning);
+    assert!(text.contains("111.50") && text.contains("{w:02.2}"), "{text}");
+    assert_eq!(text_of_findings(&votes("VOTE#{w:02.2}"), "P222"), None);
+    assert_eq!(text_of_findings(&account("w = \"decimal\"", "VOTE#{w}"), "P222"), None, "nobody asks");
+}
+
+#[test]
+fn capitals_without_a_lower_case_stay_in_keys_as_they_are() {
+    let model = account("n = \"string\"", "{n:lower}");
+    for (value, sort) in [("𝐀nn", "𝐀nn"), ("ϒ", "ϒ"), ("Ann", "ann"), ("\u{212A}", "k")] {
+        assert_eq!(violations(&model, sort, "n", Some(string(value))), [""; 0], "{value}");
+    }
+    assert!(!violations(&model, "Ann", "n", Some(string("Ann"))).is_empty());
+    let choices = account("n = \"\u{212A}|A\"", "{n:lower}");
+    assert_eq!(violations(&choices, "k", "n", Some(string("\u{212A}"))), [""; 0]);
+}
+
+#[test]
+fn what_ends_a_range_of_keys_is_in_no_text() {
+    for kind in ["string", "id"] {
+        let model = account(&format!("n = \"{kind}\""), "ACCOUNT");
+        let found = violations(&model, "ACCOUNT", "n", Some(string("a\u{10FFFF}z")));
+        assert!(found.len() == 1 && found[0].contains("U+10FFFF"), "{found:?}");
+        assert_eq!(violations(&model, "ACCOUNT", "n", Some(string("a\u{10FFFE}"))), [""; 0]);
+    }
+}
+
+#[test]
 fn formats_hold_what_the_type_admits() {
     for (attribute, field, wanted) in [
         ("{ type = \"int\", min = -5 }", "{n:08}", "{n:+012}"),

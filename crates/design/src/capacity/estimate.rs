@@ -162,6 +162,25 @@ pub fn own_distinct(attribute: &Attribute) -> Option<Estimate> {
     })
 }
 
+/// Returns whether the attribute that identifies an entity is known. What only the name implies does not count where more items are declared
+/// than the attribute has values.
+pub fn is_identified(model: &Model, entity: &Entity, is_known: impl Fn(&str) -> bool) -> bool {
+    let is_meant = |id: &&str| !entity.identity.is_empty() || !is_outnumbered(model, entity, id);
+    entity.identity().filter(is_meant).is_some_and(is_known)
+}
+
+/// Returns whether the model declares more items than an attribute can have values, so that several have the same.
+pub fn is_outnumbered(model: &Model, entity: &Entity, name: &str) -> bool {
+    let Some(attribute) = entity.attribute(name) else { return false };
+    let limits = attribute.limits.min.as_ref().zip(attribute.limits.max.as_ref());
+    let whole = limits.filter(|_| attribute.kind == ValueType::Int);
+    let whole = whole.and_then(|(min, max)| max.floor()?.checked_sub(min.ceiling()?)?.checked_add(1));
+    let known = own_distinct(attribute).filter(|values| !values.basis.is_assumed());
+    let most = known.map(|values| values.value).or(whole.map(|values| values as f64));
+    let items = total(model, entity);
+    most.is_some_and(|most| !items.basis.is_assumed() && items.value > most)
+}
+
 /// Returns the number of items of an entity that agree in the attributes `fixed`.
 pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
     // A key may hold an attribute twice.
@@ -171,7 +190,7 @@ pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
 
 fn items_within(model: &Model, entity: &Entity, fixed: &[&str], depth: u32) -> ItemCount {
     let has = |name: &str| fixed.contains(&name);
-    let identified = entity.identity().is_some_and(has) && entity.versions.is_none();
+    let identified = is_identified(model, entity, has) && entity.versions.is_none();
     if identified || entity.is_unique_by(has) || entity.key_fields().all(has) {
         return ItemCount::one();
     }

@@ -5,7 +5,7 @@ use crate::capacity::estimate;
 use crate::capacity::traffic::Shape;
 use crate::capacity::write_effects;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::{Entity, Model};
+use crate::model::{Entity, Model, Pattern};
 use crate::plan::{Plan, Step, Unserved};
 use crate::template::{Format, Part, SHARD};
 use std::collections::BTreeMap;
@@ -83,25 +83,39 @@ pub struct Share {
     pub likely: Estimate,
     /// The share that it has at least, without any assumption.
     pub least: f64,
+    /// The share that it has at least by the number of keys alone, whatever other attributes have: one of n takes a share of 1/n of any requests.
+    even: f64,
 }
 
 impl Share {
-    fn known(share: Estimate) -> Share {
-        Share { likely: share, least: if share.basis.is_assumed() { 0.0 } else { share.value } }
+    /// The share of one of so many keys that share the requests evenly.
+    fn even(share: Estimate) -> Share {
+        let least = if share.basis.is_assumed() { 0.0 } else { share.value };
+        Share { likely: share, least, even: least }
+    }
+
+    /// The declared or derived share of the most frequent of these keys, whose number is not assumed or not known.
+    fn top(share: Estimate, values: Option<Estimate>) -> Share {
+        let even =
+            values.filter(|values| !values.basis.is_assumed()).map(|values| 1.0 / values.value.max(1.0));
+        Share { likely: share, least: share.value, even: even.unwrap_or_default() }
     }
 
     fn map(self, compute: impl Fn(f64) -> f64) -> Share {
-        Share { likely: self.likely.map(&compute), least: compute(self.least) }
+        Share { likely: self.likely.map(&compute), least: compute(self.least), even: compute(self.even) }
     }
 
+    /// The share of the hottest pair. Nothing says that the most frequent values of both occur together; that much is certain without it.
     fn times(self, other: Share) -> Share {
-        Share { likely: self.likely * other.likely, least: self.least * other.least }
+        let common = self.least + other.least - 1.0;
+        let least = common.max(self.least * other.even).max(self.even * other.least);
+        Share { likely: self.likely * other.likely, least, even: self.even * other.even }
     }
 }
 
 /// Returns the share of all requests that goes to the hottest partition key.
 pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
-    let mut share = Share::known(Estimate::derived(1.0));
+    let mut share = Share::even(Estimate::derived(1.0));
     let entity = mapping.entity;
     for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
@@ -115,8 +129,10 @@ pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
             continue;
         }
         share = share.times(match attribute.top {
-            Some(top) => Share::known(Estimate::declared(top.clamp(0.0, 1.0))),
-            None if mapping.when.fixed(name).is_some() => Share::known(Estimate::derived(1.0)),
+            Some(top) => {
+                Share::top(Estimate::declared(top.clamp(0.0, 1.0)), estimate::distinct(model, entity, name))
+            }
+            None if mapping.when.fixed(name).is_some() => Share::even(Estimate::derived(1.0)),
             None => typical_share(model, entity, name),
         });
     }
@@ -128,8 +144,8 @@ pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
 fn typical_share(model: &Model, entity: &Entity, name: &str) -> Share {
     let own = entity.attribute(name).filter(|attribute| attribute.values.is_none());
     if let Some(values) = own.and_then(estimate::own_distinct) {
-        let least = Share::known(values.map(|values| 1.0 / values.max(1.0))).least;
-        return Share { likely: Estimate::assumed(1.0), least };
+        let even = Share::even(values.map(|values| 1.0 / values.max(1.0)));
+        return Share { likely: Estimate::assumed(1.0), ..even };
     }
     let per = entity.expect.per.as_deref().and_then(|parent| model.entity(parent));
     if let (Some(parent), Some(max)) = (per, entity.expect.max)
@@ -138,10 +154,10 @@ fn typical_share(model: &Model, entity: &Entity, name: &str) -> Share {
     {
         let total = estimate::count(model, entity).max(1.0);
         let share = (max as f64 / total).max(1.0 / estimate::count(model, parent).max(1.0));
-        return Share::known(Estimate::derived(share.min(1.0)));
+        return Share::top(Estimate::derived(share.min(1.0)), Some(estimate::total(model, parent)));
     }
     let even = estimate::distinct(model, entity, name).map(|all| all.map(|values| 1.0 / values.max(1.0)));
-    Share::known(even.unwrap_or(Estimate::assumed(ASSUMED_SHARE)))
+    Share::even(even.unwrap_or(Estimate::assumed(ASSUMED_SHARE)))
 }
 
 /// Returns the heat of every entity in the table and every index that has declared traffic, at its peak, by location and entity.
@@ -171,8 +187,11 @@ pub fn heat(
                 continue;
             };
             let rate = pattern.rps.unwrap_or_default() * shape.peak_of(pattern.peak);
-            // Every call reads every shard: shards divide what a call reads, not the number of calls.
-            let calls = share(model, &mapping).map(|share| (share * mapping.shards() as f64).min(1.0));
+            let mut calls = share(model, &mapping);
+            // A call that does not know its shard reads all of them: they divide what a call reads, not the number of calls.
+            if !knows_shard(pattern, step, &mapping) {
+                calls = calls.map(|share| (share * mapping.shards() as f64).min(1.0));
+            }
             let heat =
                 heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
             // Items that are followed lead to different keys, each with its share of the requests.
@@ -183,6 +202,15 @@ pub fn heat(
         }
     }
     heats
+}
+
+/// Whether the caller can compute in which shard the items are.
+fn knows_shard(pattern: &Pattern, step: &Step<'_>, mapping: &KeyMapping<'_>) -> bool {
+    let is_known = |by: &str| match &step.follow {
+        Some(follow) => follow.links.iter().any(|link| link.to == by),
+        None => pattern.is_fixed(by),
+    };
+    mapping.shard.and_then(|shard| shard.by.as_deref()).is_some_and(is_known)
 }
 
 /// The name of the table or index whose partitions take the load: those of the table have its local indexes too.

@@ -2,6 +2,7 @@
 
 use super::text_order::{pad, padded};
 use super::{Checker, remedy};
+use crate::capacity::estimate::{is_identified, is_outnumbered};
 use crate::finding::{Finding, Severity};
 use crate::formatting::{all_of, format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
@@ -148,8 +149,8 @@ impl<'m> Checker<'m> {
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         self.following(pattern, plan);
         self.implied_inputs(pattern);
+        plan.tested_steps().for_each(|step| self.waste(pattern, &step));
         for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
-            self.waste(pattern, step);
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
             self.text_order(pattern, step);
@@ -323,6 +324,7 @@ impl<'m> Checker<'m> {
             |name: &String| self.usage.finds_many.contains(&(name.as_str(), entity.name.as_str()));
         // What is declared unique only together with others is not unique alone.
         let shared = |name: &String| entity.unique.iter().any(|rule| rule.len() > 1 && rule.contains(name));
+        let shared = |name: &String| shared(name) || is_outnumbered(self.model, entity, name);
         let is_single = |name: &String| {
             (named(name) || unique(name)) && !foreign(name) && !finds_many(name) && !shared(name)
         };
@@ -336,7 +338,7 @@ impl<'m> Checker<'m> {
             && !matches!(step.sort, SortCondition::Equals(_))
             && step.location.index.is_none();
         let only = entity.versions.as_deref().map_or(!singleton, fixed);
-        (entity.identity().is_some_and(fixed) && only)
+        (is_identified(self.model, entity, fixed) && only)
             || entity.is_unique_by(fixed)
             || entity.key_fields().all(fixed)
     }

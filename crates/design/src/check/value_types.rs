@@ -24,6 +24,7 @@ impl<'m> Checker<'m> {
                 self.formats(&mapping, template);
             }
             self.keyable(&mapping);
+            self.searched_decimals(&mapping);
             self.one_type(&mapping);
             self.offsets(&mapping);
         }
@@ -123,6 +124,33 @@ impl<'m> Checker<'m> {
             });
             let repair = replaced(mapping, part, &fitting).map(|edit| Repair { help, edits: vec![edit] });
             self.report(finding.with_proposals(repair.into_iter().collect()));
+        }
+    }
+
+    /// A caller who knows a number and not its text misses the item: 111.5 and 111.50 are one number and two keys.
+    fn searched_decimals(&mut self, mapping: &KeyMapping<'m>) {
+        let entity = mapping.entity;
+        let is_searched = |name: &String| {
+            let mut patterns = self.model.patterns.iter().filter(|pattern| pattern.inputs.contains(name));
+            patterns.any(|pattern| pattern.targets.iter().any(|target| target.entity == entity.name))
+        };
+        for (position, template) in mapping.key.iter().enumerate() {
+            let is_number = mapping.location.key_is_number(self.model, position);
+            for part in template.parts.iter().filter(|_| !is_number) {
+                let Part::Field { name, format: Format::Plain } = part else { continue };
+                let decimal = entity.attribute(name).filter(|own| own.kind == ValueType::Decimal);
+                let Some(attribute) = decimal.filter(|_| is_searched(name)) else { continue };
+                let Some(fitting) = fitting_format(attribute) else { continue };
+                let finding = self.about_mapping("P222", Severity::Warning, mapping).with_message(format!(
+                    "{template}: {name} is searched by its text, and 111.5 and 111.50 are one number with two texts"
+                ));
+                let fitting = Part::Field { name: name.clone(), format: fitting };
+                let help = format!("write {}", Template { parts: vec![fitting.clone()] });
+                let repair = replaced(mapping, part, &fitting)
+                    .map(|edit| Repair { help: help.clone(), edits: vec![edit] });
+                let all = format!("{help}, or write every number without zeros at its end");
+                self.report(finding.with_help(all).with_proposals(repair.into_iter().collect()));
+            }
         }
     }
 

@@ -31,7 +31,7 @@ impl Generator<'_> {
         for parent in &model.entities {
             for aggregate in &parent.aggregates {
                 let Some(child) = model.entity(&aggregate.of) else { continue };
-                for number in 0..self.count(child) {
+                for number in self.numbers(child) {
                     let values = self.values(child, number, DEPTH);
                     let item = typed_item(child, &values);
                     let amount = aggregate.contribution(child, &item, &values);

@@ -30,7 +30,7 @@ impl<'m> Generator<'m> {
     pub fn example_values(&self, location: TableOrIndex<'_>, entity: &Entity) -> Attributes {
         let Some(entity) = self.model.entity(&entity.name) else { return Attributes::new() };
         let is_there = |values: &Attributes| location.mapping(entity).is_some_and(|own| own.includes(values));
-        let numbers = 0..self.count(entity).min(MAX_SEARCHED);
+        let numbers = 0..self.numbered(entity).min(MAX_SEARCHED);
         let mut all = numbers.map(|number| self.values(entity, number, DEPTH));
         let mut values = all.find(is_there).unwrap_or_else(|| self.values(entity, 0, DEPTH));
         let shard = location.mapping(entity).map_or(0, |mapping| self.shard(&mapping, &values, 0));

@@ -71,7 +71,7 @@ impl Generator<'_> {
     /// Whether an item should be in a sparse index; `None` if the model does not say how many are. Those that should are spread evenly.
     fn is_wanted(&self, entity: &Entity, own: &IndexKey, number: u64) -> Option<bool> {
         let wanted = *self.sparse.get(&(entity.name.clone(), own.index.clone()))?;
-        let items = self.count(entity).max(1);
+        let items = self.numbered(entity).max(1);
         let start = hash(&own.index) % items;
         let before =
             |number: u64| (u128::from(number) * u128::from(wanted) + u128::from(start)) / u128::from(items);

@@ -1,7 +1,7 @@
 //! Generates single values, plausible for the type and, where it helps, for the name of the attribute.
 
 use crate::model::Attribute;
-use crate::model::decimal::Decimal;
+use crate::model::decimal::{Decimal, number_text};
 use crate::model::limits::{End, Limits, Precision};
 use crate::model::value_type::ValueType;
 use crate::random::at;
@@ -67,7 +67,7 @@ pub(super) fn whole(limits: &Limits, ordinal: u64) -> String {
 
 /// A number with cents within limits.
 fn decimal(limits: &Limits, drawn: u64) -> String {
-    let number = format!("{}.{:02}", whole(limits, drawn % 500), (drawn / 500) % 100);
+    let number = number_text(&format!("{}.{:02}", whole(limits, drawn % 500), (drawn / 500) % 100));
     let fits = |text: &str| {
         Decimal::parse(text).is_some_and(|number| {
             limits.min.as_ref().is_none_or(|min| number >= *min)

@@ -4,6 +4,7 @@ use crate::item::{Attributes, Value};
 use crate::model::condition::Condition;
 use crate::model::{Entity, Index, IndexKey, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The table, or one of its indexes.
@@ -164,6 +165,16 @@ impl KeyMapping<'_> {
     /// Returns whether an item with these attributes meets the condition of a sparse index.
     pub fn includes(&self, attributes: &Attributes) -> bool {
         self.when.holds(attributes)
+    }
+
+    /// Returns it with the values that its condition fixes in place of their fields: items with others are not here.
+    pub fn with_fixed_values(&self) -> Cow<'_, Self> {
+        let constant = |name: &str| self.when.fixed(name).map(str::to_owned);
+        if !self.fields().any(|name| self.when.fixed(name).is_some()) {
+            return Cow::Borrowed(self);
+        }
+        let sort = self.sort.as_ref().map(|sort| sort.substitute(constant));
+        Cow::Owned(KeyMapping { partition: self.partition.substitute(constant), sort, ..self.clone() })
     }
 
     /// Returns whether only items that meet a condition are here.

@@ -164,6 +164,7 @@ impl KeyRange<'_> {
 
     /// Returns whether items of an entity can be in the range.
     pub fn holds(&self, mapping: &KeyMapping<'_>) -> bool {
+        let mapping = &*mapping.with_fixed_values();
         self.partition.overlaps(self.types, &mapping.partition, mapping.entity, self.strict, false)
             && sort_overlaps(self.sort, self.types, mapping, self.strict)
     }

@@ -8,6 +8,7 @@ use super::value_type::ValueType;
 use crate::finding::closest;
 use crate::formatting::list;
 use crate::item::Value;
+use crate::plan::bounds::LAST;
 
 /// The longest part of a value that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -71,6 +72,9 @@ impl Attribute {
     fn text_problem(&self, text: &str, delimiter: char) -> Option<String> {
         let unless = |fits: bool, what: &str| (!fits).then(|| format!("not {what}"));
         match &self.kind {
+            ValueType::Id | ValueType::String if text.contains(LAST) => {
+                Some("and no text contains U+10FFFF: it ends the ranges of keys".to_owned())
+            }
             ValueType::Id => text
                 .contains(delimiter)
                 .then(|| format!("and an identifier does not contain the delimiter {delimiter}")),

@@ -13,6 +13,11 @@ const MAX_DIGITS: usize = 38;
 /// The powers of ten, as `0.digits × 10^exponent` has them, of numbers in a table: from 10^-130 to below 10^126.
 const STORED_EXPONENTS: std::ops::RangeInclusive<i32> = -129..=126;
 
+/// Returns the one text of a number that keys, shards and audits know: `64.1` for `64.10` and `6.41e1`. A text of no number stays as it is.
+pub fn number_text(text: &str) -> String {
+    Decimal::parse(text).map_or_else(|| text.to_owned(), |number| number.to_string())
+}
+
 /// A decimal number: `0.digits × 10^exponent`, without leading or trailing zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decimal {
@@ -207,6 +212,11 @@ mod tests {
         }
         for text in ["", "-", ".", "1.2.3", "e5", "1e9999", "0x1", "NaN", "1 "] {
             assert_eq!(Decimal::parse(text), None, "{text}");
+        }
+        for (text, shown) in
+            [("64.10", "64.1"), ("6.41E1", "64.1"), ("-0.0", "0"), ("1e2", "100"), ("x", "x")]
+        {
+            assert_eq!(number_text(text), shown);
         }
         assert_eq!((decimal("-2.5").floor(), decimal("2.5").floor()), (Some(-3), Some(2)));
         assert_eq!((decimal("120.05").whole_digits(), decimal("120.05").decimals()), (3, 2));

@@ -18,7 +18,7 @@ pub struct Shard {
 /// The hash that selects a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShardHash {
-    /// CRC-32 (IEEE) of the UTF-8 text that `{attribute}` in a template writes.
+    /// CRC-32 (IEEE) of the UTF-8 text that `{attribute}` in a template writes; that of a number has no exponent and no zeros at its end.
     #[default]
     Crc32,
     /// One that only the application knows.

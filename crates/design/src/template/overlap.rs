@@ -188,9 +188,16 @@ impl CharacterClass {
             _ if delimiter && (!self.strict || self.kind == ValueType::Id) && self.is_text() => false,
             Format::Plain => self.kind.may_contain(character),
             Format::Lower => {
+                // A capital that has no lower case stays as it is.
+                let is_lower = character.to_lowercase().eq([character]);
                 let mut upper = character.to_uppercase();
-                let either = self.kind.may_contain(character) || upper.any(|own| self.kind.may_contain(own));
-                either && !character.is_uppercase()
+                is_lower
+                    && match &self.kind {
+                        ValueType::Choice(choices) => {
+                            choices.iter().any(|choice| choice.to_lowercase().contains(character))
+                        }
+                        kind => kind.may_contain(character) || upper.any(|own| kind.may_contain(own)),
+                    }
             }
         }
     }

@@ -68,7 +68,6 @@ pub fn violations(model: &Model, items: &[Item]) -> String {
 pub fn items_of(model: &Model, total: u64) -> Vec<Item> {
     let generator = Generator::new(model, 5, total);
     let leaders = model.entities.iter().filter(|entity| !generator.is_follower(entity));
-    let numbered =
-        leaders.flat_map(|entity| (0..generator.count(entity)).map(move |number| (entity, number)));
+    let numbered = leaders.flat_map(|entity| generator.numbers(entity).map(move |number| (entity, number)));
     numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect()
 }

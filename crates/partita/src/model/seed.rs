@@ -29,7 +29,7 @@ pub fn run(arguments: &Seed) -> Outcome {
     if arguments.endpoint.endpoint.is_none() {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
-            for item in (0..generator.count(entity)).flat_map(|number| generator.bundle(entity, number)) {
+            for item in generator.numbers(entity).flat_map(|number| generator.bundle(entity, number)) {
                 output::written(writeln!(out, "{}", Value::Object(item_json::encode(&item))));
             }
         }
@@ -91,7 +91,7 @@ fn work(
 ) -> Result<(), String> {
     let mut client = Client::new(&arguments.endpoint)?;
     for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
-        let count = generator.count(entity);
+        let count = generator.numbered(entity);
         let size = generator.bundle(entity, 0).len();
         let step = (BATCH / size.max(1)).max(1) as u64;
         let mut number = worker * step;
@@ -99,12 +99,13 @@ fn work(
             let end = (number + step).min(count);
             let copies =
                 model.copies_of(&entity.name).filter(|copy| generator.is_follower(copy)).count() as u64;
-            let bundles = (number..end).map(|number| generator.bundle(entity, number));
+            let numbers = || generator.numbers_in(entity, number..end);
+            let bundles = numbers().map(|number| generator.bundle(entity, number));
             match size {
                 0 | 1 => write_batch(&mut client, model, bundles.flatten())?,
                 _ => write_bundles(&mut client, model, bundles)?,
             }
-            progress.advance((end - number) * (1 + copies));
+            progress.advance(numbers().count() as u64 * (1 + copies));
             number += workers * step;
         }
     }

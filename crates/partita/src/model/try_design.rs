@@ -96,8 +96,8 @@ fn seeded_model(generator: &Generator<'_>) -> Model {
     let mut model = generator.seeded_model();
     for (seeded, entity) in model.entities.iter_mut().zip(&generator.model.entities) {
         let measured = generator.count(entity).min(MEASURED);
-        let bytes =
-            (0..measured).map(|number| item_size(&generator.item(entity, number)) as u64).sum::<u64>();
+        let numbers = generator.numbers(entity).take(measured as usize);
+        let bytes = numbers.map(|number| item_size(&generator.item(entity, number)) as u64).sum::<u64>();
         seeded.expect.bytes = Some(bytes / measured.max(1));
     }
     model
@@ -125,7 +125,7 @@ fn seeding(arguments: &Try, model: &Model, endpoint: &Endpoint) -> Seed {
     }
 }
 
-/// The items that were seeded; of several with the same key, one remains.
+/// The items that were seeded; of several entities with the same key, one remains.
 fn all_items(generator: &Generator<'_>) -> Vec<Item> {
     let key = |item: &Item| -> Vec<Option<String>> {
         generator.model.table.keys.iter().map(|name| item.get(name)?.to_text()).collect()

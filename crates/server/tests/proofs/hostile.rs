@@ -29,7 +29,7 @@ fn items(model: &Model, seed: u64) -> Vec<Item> {
     let words = words(model);
     let mut items = BTreeMap::new();
     for entity in &model.entities {
-        for number in 0..generator.count(entity) {
+        for number in generator.numbers(entity) {
             let mut values = generator.values(entity, number, DEPTH);
             spoil(entity, &mut values, &words, seed.wrapping_mul(31).wrapping_add(number));
             let item = generator.item_of(entity, values, number);

@@ -96,7 +96,7 @@ impl<'m> Examples<'_, '_, 'm> {
                 [] => true,
             })
         };
-        let numbers = (turn..self.generator.count(entity)).take(MAX_SEARCHED as usize);
+        let numbers = (turn..self.generator.numbered(entity)).take(MAX_SEARCHED as usize);
         let all = numbers.map(|number| attributes(&self.generator.item(entity, number)));
         let mut free = all.filter(is_free);
         let other = free.clone().next();
@@ -129,7 +129,7 @@ impl<'m> Examples<'_, '_, 'm> {
             |name: &String| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
         let linked: Attributes = linked.into_iter().filter(|(name, _)| is_other(name)).collect();
         // Under a parent that exists, an item may have been seeded as well.
-        let count = if linked.is_empty() { 0 } else { self.generator.count(entity) };
+        let count = if linked.is_empty() { 0 } else { self.generator.numbered(entity) };
         let seeded = (0..count).map(|number| self.generator.values(entity, number, DEPTH));
         let mut taken: BTreeSet<Vec<Option<String>>> =
             seeded.map(|values| self.key(entity, &values)).collect();
@@ -141,7 +141,7 @@ impl<'m> Examples<'_, '_, 'm> {
             values.extend(entity.lock.iter().map(|lock| (lock.clone(), "1".to_owned())));
             self.next_version(entity, self.begun(entity, values))
         };
-        let first = self.generator.count(entity) + turn;
+        let first = self.generator.numbered(entity) + turn;
         let mut all = (first..).take(MAX_DRAWN as usize).map(new);
         all.find(|values| !taken.contains(&self.key(entity, values))).unwrap_or_else(|| new(first))
     }
@@ -221,7 +221,7 @@ impl<'m> Examples<'_, '_, 'm> {
 
     /// Values of an attribute in items that no write creates.
     fn drawn<'b>(&'b self, entity: &'b Entity, name: &'b str) -> impl Iterator<Item = String> + 'b {
-        let numbers = (self.generator.count(entity) + MANY..).take(MAX_DRAWN as usize);
+        let numbers = (self.generator.numbered(entity) + MANY..).take(MAX_DRAWN as usize);
         numbers.filter_map(move |number| self.generator.values(entity, number, DEPTH).remove(name))
     }
 

@@ -3,9 +3,9 @@
 use crate::audit::recognise;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::condition::Condition;
-use crate::model::{Entity, Model, Pattern};
+use crate::model::decimal::Decimal;
+use crate::model::{Attribute, Entity, Model, Pattern};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// One call of a pattern.
@@ -94,25 +94,39 @@ fn range(pattern: &Pattern, all: &[Known<'_>], inputs: &Attributes) -> Option<(S
         let targets = pattern.targets.iter().map(|target| &target.entity);
         targets.chain(pattern.via.iter().map(|via| &via.entity)).any(|name| *name == entity.name)
     };
-    let mut values: Vec<&String> = all
-        .iter()
-        .filter(|one| is_read(one.entity))
+    let read = || all.iter().filter(|one| is_read(one.entity));
+    let attribute = read().find_map(|one| one.entity.attribute(&bounds.by));
+    let sortable = |text: &String| Sortable::of_kind(attribute, text);
+    let mut values: Vec<&String> = read()
         .filter(|one| inputs.iter().all(|(name, value)| one.texts.get(name) == Some(value)))
         .filter_map(|one| one.texts.get(&bounds.by))
         .collect();
-    values.sort_by(|left, right| compare(left, right));
+    values.sort_by_cached_key(|text| sortable(text));
     // An end that is not declared beside one that is stays open.
     let cut = if bounds.from.is_none() && bounds.to.is_none() { values.len() / 4 } else { 0 };
     let middle = values.get(cut..values.len() - cut)?;
     let from = bounds.from.as_ref().or(middle.first().copied())?;
     let to = bounds.to.as_ref().or(middle.last().copied())?;
-    (compare(from, to) != Ordering::Greater).then(|| (from.clone(), to.clone()))
+    (sortable(from) <= sortable(to)).then(|| (from.clone(), to.clone()))
 }
 
-/// Numbers compare as numbers, everything else as text.
-pub(super) fn compare(left: &str, right: &str) -> Ordering {
-    match (left.parse::<f64>(), right.parse::<f64>()) {
-        (Ok(left), Ok(right)) => left.total_cmp(&right),
-        _ => left.cmp(right),
+/// A value, which sorts as the type of its attribute does: a number by its size, everything else as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sortable {
+    Number(Decimal),
+    Text(String),
+}
+
+impl Sortable {
+    /// The value of an attribute of an entity.
+    pub(super) fn of(entity: Option<&Entity>, name: &str, text: &str) -> Sortable {
+        Sortable::of_kind(entity.and_then(|entity| entity.attribute(name)), text)
+    }
+
+    /// The value of an attribute.
+    pub(super) fn of_kind(attribute: Option<&Attribute>, text: &str) -> Sortable {
+        let number = attribute.filter(|attribute| attribute.kind.is_number());
+        let number = number.and_then(|_| Decimal::parse(text));
+        number.map_or_else(|| Sortable::Text(text.to_owned()), Sortable::Number)
     }
 }

@@ -1,6 +1,6 @@
 //! Carries out a plan: sends its requests, pages through their results, and does what the plan leaves to the caller.
 
-use super::call::{Call, Known, compare};
+use super::call::{Call, Known, Sortable};
 use super::meaning::is_within;
 use super::request_values::{Existing, RequestValues, existing};
 use crate::audit::recognise;
@@ -15,7 +15,7 @@ use crate::plan::afterwards::Afterwards;
 use crate::plan::text_range::range_test;
 use crate::plan::{Operation, Plan, Step};
 use serde_json::{Map, Value};
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 /// The most keys of a BatchGetItem.
@@ -337,7 +337,16 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
     }
 
     fn sort(&self, items: &mut [Item], by: &str, descending: bool) {
-        items.sort_by_cached_key(|item| SortKey(self.texts(item).remove(by).unwrap_or_default(), descending));
+        let key = |item: &Item| {
+            let texts = self.texts(item);
+            let text = texts.get(by).map_or("", String::as_str);
+            Sortable::of(recognise(self.model, &texts), by, text)
+        };
+        if descending {
+            items.sort_by_cached_key(|item| Reverse(key(item)));
+        } else {
+            items.sort_by_cached_key(key);
+        }
     }
 
     /// Follows the items of an earlier step.
@@ -447,21 +456,4 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
 fn key_value(value: &crate::item::Value) -> Value {
     let kind = if matches!(value, crate::item::Value::Number(_)) { "N" } else { "S" };
     serde_json::json!({ kind: value.as_text() })
-}
-
-/// A value by which items are sorted.
-#[derive(PartialEq, Eq)]
-struct SortKey(String, bool);
-
-impl Ord for SortKey {
-    fn cmp(&self, other: &SortKey) -> Ordering {
-        let order = compare(&self.0, &other.0);
-        if self.1 { order.reverse() } else { order }
-    }
-}
-
-impl PartialOrd for SortKey {
-    fn partial_cmp(&self, other: &SortKey) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }

@@ -1,6 +1,6 @@
 //! What a pattern means: its items among all items, found without keys.
 
-use super::call::{Call, Known, compare};
+use super::call::{Call, Known, Sortable};
 use crate::item::Attributes;
 use crate::keys::keyspace::Keyspace;
 use crate::model::limits::End;
@@ -8,7 +8,7 @@ use crate::model::{Attribute, Entity, Model, Order, Pattern, Target};
 use crate::plan::Planner;
 use crate::plan::bounds::is_start_of_time;
 use crate::plan::follow::{Link, Stage};
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a call must return.
@@ -60,13 +60,13 @@ fn key(model: &Model, one: &Known<'_>) -> Vec<String> {
 /// Sorts items by the attribute of an order, and returns its first values.
 fn ordered(found: &mut [&Known<'_>], order: &Order, most: usize) -> Vec<String> {
     let by = |one: &Known<'_>| one.texts.get(&order.by).cloned();
-    found.sort_by(|left, right| {
-        let ascending = match (by(left), by(right)) {
-            (Some(left), Some(right)) => compare(&left, &right),
-            (left, right) => left.is_some().cmp(&right.is_some()),
-        };
-        if order.descending { ascending.reverse() } else { ascending }
-    });
+    // Items without the attribute are the first.
+    let key = |one: &Known<'_>| by(one).map(|text| Sortable::of(Some(one.entity), &order.by, &text));
+    if order.descending {
+        found.sort_by_cached_key(|one| Reverse(key(one)));
+    } else {
+        found.sort_by_cached_key(|one| key(one));
+    }
     found.iter().filter_map(|one| by(one)).take(most).collect()
 }
 
@@ -111,10 +111,11 @@ pub(super) fn is_within(attribute: &Attribute, texts: &Attributes, call: &Call) 
     let from = attribute.limits.bound(from, End::Lower);
     let to = attribute.limits.bound(to, End::Upper);
     let value = texts.get(&attribute.name);
+    let sortable = |text: &str| Sortable::of_kind(Some(attribute), text);
     // The start of a time includes all times that begin with it.
     let starts = |value: &str| value.starts_with(to.as_str()) && is_start_of_time(&to, value.len());
-    let below = |value: &str| compare(value, &to) != Ordering::Greater || starts(value);
-    value.is_some_and(|value| compare(value, &from) != Ordering::Less && below(value))
+    let below = |value: &str| sortable(value) <= sortable(&to) || starts(value);
+    value.is_some_and(|value| sortable(value) >= sortable(&from) && below(value))
 }
 
 /// What a call returns that follows relationships: the items on the way that the pattern names, and those that they lead to.
