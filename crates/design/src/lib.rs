@@ -60,6 +60,7 @@ pub mod migration;
 pub mod model;
 mod name_hints;
 pub mod plan;
+mod prefix_set;
 mod random;
 pub mod reader;
 pub mod relational;

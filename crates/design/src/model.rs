@@ -2,6 +2,7 @@
 
 mod admission;
 mod aggregate;
+pub mod choices;
 pub mod condition;
 pub mod decimal;
 pub mod expression;

@@ -85,7 +85,7 @@ mod tests {
     fn spans_of_templates_hold_their_keys_and_little_else() {
         let types: BTreeMap<String, ValueType> = [
             ("at".to_owned(), ValueType::Timestamp),
-            ("state".to_owned(), ValueType::Choice(vec!["OPEN".to_owned(), "DONE".to_owned()])),
+            ("state".to_owned(), ValueType::Choice(vec!["OPEN".to_owned(), "DONE".to_owned()].into())),
             ("name".to_owned(), ValueType::String),
         ]
         .into();

@@ -100,7 +100,7 @@ fn kind_of(definition: &Value) -> ValueType {
     if let Some(choices) = definition["enum"].as_array() {
         let choices: Vec<String> = choices.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         if choices.len() > 1 {
-            return ValueType::Choice(choices);
+            return ValueType::Choice(choices.into());
         }
     }
     match definition["generate"].as_str() {
@@ -199,7 +199,7 @@ fn fields(entity: &Entity, model: &Model) -> Map<String, Value> {
         match &attribute.kind {
             ValueType::Ulid => field["generate"] = json!("ulid"),
             ValueType::Uuid => field["generate"] = json!("uuid"),
-            ValueType::Choice(choices) => field["enum"] = json!(choices),
+            ValueType::Choice(choices) => field["enum"] = json!(**choices),
             _ => {}
         }
         if entity.unique.contains(&vec![attribute.name.clone()]) {

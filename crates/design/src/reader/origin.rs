@@ -55,7 +55,7 @@ impl Reader {
             ValueType::Int => text.parse::<i128>().is_ok(),
             ValueType::Decimal => text.parse::<f64>().is_ok_and(f64::is_finite),
             ValueType::Bool => text == "true" || text == "false",
-            ValueType::Choice(choices) => choices.contains(text),
+            ValueType::Choice(choices) => choices.has(text),
             _ => true,
         };
         let text = text.filter(fits);

@@ -433,7 +433,7 @@ fn check(table: &mut Table, tokens: &[Token]) {
 /// Words as a type of choices, if a model can write them so.
 fn choice(words: &[String]) -> Option<ValueType> {
     let fine = |word: &String| !word.is_empty() && word.trim() == word && !word.contains(['|', '?', '#']);
-    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec()))
+    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec().into()))
 }
 
 /// The attribute type of a built-in type.

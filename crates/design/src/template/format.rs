@@ -106,7 +106,7 @@ impl Format {
     }
 
     /// Returns the value of a text that [`Self::apply`] produced, or what is left of it ([`Self::is_readable`]).
-    pub(super) fn restore(self, text: &str) -> Cow<'_, str> {
+    pub(crate) fn restore(self, text: &str) -> Cow<'_, str> {
         match self {
             Format::Plain | Format::Bucket(_) | Format::Lower => Cow::Borrowed(text),
             Format::Escaped => Cow::Owned(text.replace("%23", "#").replace("%25", "%")),

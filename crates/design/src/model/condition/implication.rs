@@ -5,6 +5,7 @@
 //! the conditions are then said to be satisfiable, and nothing is implied. Both are safe.
 
 use super::{Comparison, Condition, Constant, Test};
+use crate::model::choices::Choices;
 use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use crate::template::FieldTypes;
@@ -352,11 +353,11 @@ impl<'a> Regions<'a> {
         }
     }
 
-    fn add_texts(&mut self, choices: Option<&Vec<String>>) {
+    fn add_texts(&mut self, choices: Option<&Choices>) {
         for rank in 0..=2 * self.texts.len() {
             let exact = (rank % 2 == 1).then(|| self.texts[rank / 2].as_str());
             match (exact, choices) {
-                (Some(text), Some(choices)) if !choices.iter().any(|choice| choice == text) => continue,
+                (Some(text), Some(choices)) if !choices.has(text) => continue,
                 (None, Some(_)) => continue,
                 // Nothing sorts before the empty text.
                 (None, None) if rank == 0 && self.texts.first().is_some_and(String::is_empty) => continue,
