@@ -456,11 +456,6 @@ impl Entity {
     pub fn subject(&self) -> String {
         format!("entity.{}", self.name)
     }
-
-    /// Returns the types of its attributes by name.
-    pub fn types_map(&self) -> BTreeMap<String, ValueType> {
-        self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
-    }
 }
 
 impl Index {

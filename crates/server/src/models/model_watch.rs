@@ -10,15 +10,12 @@ use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::audit::effort;
 use partita_design::audit::judge::{Change, judge};
-use partita_design::audit::observed_read::{RequestShape, request_shapes};
+use partita_design::audit::observed_read::{RequestShapes, request_shapes};
 use partita_design::audit::rules::lost_rules;
 use partita_design::capacity::index_cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
-use partita_design::keys::key_mapping::{KeyMapping, TableOrIndex};
 use partita_design::migration::Transition;
 use partita_design::model::ReadRule;
-use partita_design::model::value_type::ValueType;
-use partita_design::template::Template;
 use partita_value::ItemRef;
 use partita_value::names::TableName;
 use serde_json::{Value, json};
@@ -50,8 +47,7 @@ impl Mode {
 
 pub struct ModelWatch {
     pub(super) model: Model,
-    pub(super) shapes: Vec<RequestShape>,
-    pub(super) partitions: Vec<PartitionTemplate>,
+    pub(super) shapes: RequestShapes,
     effort: JudgingEffort,
     mode: Mode,
     /// The model before, while the table is migrated from it: what follows it is right too.
@@ -62,16 +58,8 @@ pub struct ModelWatch {
     since: Instant,
     statistics: Mutex<Statistics>,
     log: ViolationLog,
-    /// The number of parts in all key templates.
+    /// The number of parts in all key templates, and in the requests of all patterns.
     parts: usize,
-}
-
-/// How an entity's partition key is built in the table or in an index.
-pub(super) struct PartitionTemplate {
-    pub index: Option<String>,
-    pub template: Template,
-    pub text: String,
-    pub types: BTreeMap<String, ValueType>,
 }
 
 /// A running request and the patterns or writes that it is for.
@@ -107,19 +95,11 @@ pub struct Attribution {
 impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
         let shapes = request_shapes(&model);
-        let slots = TableOrIndex::all(&model).into_iter().flat_map(|place| place.mappings(&model));
-        let partition = |slot: KeyMapping<'_>| PartitionTemplate {
-            index: slot.location.index.map(|index| index.name.clone()),
-            text: slot.partition.to_string(),
-            types: slot.entity.types_map(),
-            template: slot.partition,
-        };
-        let partitions = slots.map(partition).collect();
         let (reads, since) = (model.table.reads, clock::monotonic_now());
         let (former, statistics) = (None, Mutex::default());
-        let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model));
+        let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model) + shapes.parts());
         let log = ViolationLog::new(model.table.name.clone());
-        ModelWatch { model, shapes, partitions, effort, mode, former, reads, since, statistics, log, parts }
+        ModelWatch { model, shapes, effort, mode, former, reads, since, statistics, log, parts }
     }
 
     /// Sets the model before, from which the table is being migrated.
@@ -139,7 +119,7 @@ impl ModelWatch {
         self
     }
 
-    /// The number of parts in all key templates.
+    /// The number of parts in all key templates, and in the requests of all patterns.
     pub fn parts(&self) -> usize {
         let former = self.former.as_ref().map_or(0, |former| former.parts());
         self.parts + former
