@@ -51,6 +51,7 @@ pub mod draft;
 pub mod editor;
 pub mod exchange;
 pub mod finding;
+mod fingerprint;
 pub mod formatting;
 pub mod generate;
 pub mod inference;
