@@ -90,3 +90,26 @@ fn conditions_that_list_many_values_are_decided_once_for_all_of_them() {
     let seconds = seconds_to_check(&format!("{indexes}{entity}{pattern}"));
     assert!(seconds < 20.0, "{seconds} s");
 }
+
+#[test]
+fn conditions_with_many_tests_are_compared_at_once() {
+    let (indexes, patterns, tests) = (19, 100, 100);
+    let mut text: String = entities(indexes, "[index.I%]\nkeys = [\"I%PK\", \"I%SK\"]");
+    text += "[entity.E]\nattributes = { id = \"ulid\", a = \"string\", b = \"string\" }\nkey = [\"E#{id}\", \"E\"]\n";
+    for index in 0..indexes {
+        let when: Vec<String> = (0..tests).map(|test| format!("a == 'v{index}x{test}'")).collect();
+        text += &format!(
+            "index.I{index} = {{ key = [\"X{index}#{{b}}\", \"{{id}}\"], when = \"{}\" }}\n",
+            when.join(" or ")
+        );
+    }
+    text += "[pattern]\n";
+    for pattern in 0..patterns {
+        let value = pattern % indexes;
+        text += &format!(
+            "p{pattern} = {{ in = [\"b\"], where = \"a == 'v{value}x1'\", out = \"E*\", rps = 1 }}\n"
+        );
+    }
+    let seconds = seconds_to_check(&text);
+    assert!(seconds < 60.0, "{seconds} s");
+}
