@@ -3,6 +3,8 @@
 mod support;
 
 use partita_design::Source;
+use partita_design::capacity::index_cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use support::{findings, with_table};
 
 /// Returns `count` entities, each with its number in place of `%`.
@@ -112,4 +114,20 @@ fn conditions_with_many_tests_are_compared_at_once() {
     }
     let seconds = seconds_to_check(&text);
     assert!(seconds < 60.0, "{seconds} s");
+}
+
+#[test]
+fn indexes_are_priced_unless_too_many_writes_maintain_them() {
+    let months = |writes: usize| {
+        let indexes: String = entities(50, "[index.I%]\nkeys = [\"A%\", \"B%\"]");
+        let own: String = entities(50, "index.I% = { key = [\"{y}\", \"{x}\"] }");
+        let entity = "[entity.E]\nattributes = { x = \"id\", y = \"id\" }\nkey = [\"E#{x}\", \"S\"]\n";
+        let puts = vec!["\"put E\""; 60].join(", ");
+        let writes = entities(writes, &format!("w% = {{ transact = [{puts}], rps = 1 }}"));
+        let model = support::model(&with_table(&format!("{indexes}{entity}{own}[write]\n{writes}")));
+        let prices = Prices::parse(DEFAULT_PRICES).unwrap();
+        index_cost::months(&model, &prices).map(|months| months.values().copied().collect::<Vec<_>>())
+    };
+    assert!(months(1).is_some_and(|months| months.len() == 50 && months.iter().all(|month| *month > 0.0)));
+    assert_eq!(months(60), None);
 }

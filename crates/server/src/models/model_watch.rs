@@ -20,7 +20,7 @@ use partita_value::ItemRef;
 use partita_value::names::TableName;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct ModelWatch {
     since: Instant,
     statistics: Mutex<Statistics>,
     log: ViolationLog,
+    /// What each index costs a month, once somebody asks.
+    index_costs: OnceLock<BTreeMap<String, f64>>,
     /// The number of parts in all key templates, and in the requests of all patterns.
     parts: usize,
 }
@@ -96,10 +98,10 @@ impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
         let shapes = request_shapes(&model);
         let (reads, since) = (model.table.reads, clock::monotonic_now());
-        let (former, statistics) = (None, Mutex::default());
+        let (former, statistics, index_costs) = (None, Mutex::default(), OnceLock::new());
         let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model) + shapes.parts());
         let log = ViolationLog::new(model.table.name.clone());
-        ModelWatch { model, shapes, effort, mode, former, reads, since, statistics, log, parts }
+        ModelWatch { model, shapes, effort, mode, former, reads, since, statistics, log, index_costs, parts }
     }
 
     /// Sets the model before, from which the table is being migrated.
@@ -151,9 +153,8 @@ impl ModelWatch {
     /// The indexes that no request has read, and what each costs a month at the declared rates.
     fn unused_indexes(&self) -> Vec<Value> {
         let unused = self.model.indexes.iter().filter(|index| !self.statistics().has_read(&index.name));
-        let prices = Prices::parse(DEFAULT_PRICES).ok();
-        let cost = |index| prices.as_ref().map(|prices| index_cost::month(&self.model, index, prices));
-        unused.map(|index| json!({ "index": index.name, "monthlyCost": cost(index) })).collect()
+        let costs = self.index_costs.get_or_init(|| index_costs(&self.model));
+        unused.map(|index| json!({ "index": index.name, "monthlyCost": costs.get(&index.name) })).collect()
     }
 
     pub(super) fn applies_to(&self, table: &TableName) -> bool {
@@ -333,6 +334,13 @@ impl ModelWatch {
             _ => (0, false),
         }
     }
+}
+
+/// What each index costs a month at the declared rates; nothing if that takes too long to compute.
+fn index_costs(model: &Model) -> BTreeMap<String, f64> {
+    let prices = Prices::parse(DEFAULT_PRICES).ok();
+    let months = prices.and_then(|prices| index_cost::months(model, &prices)).unwrap_or_default();
+    months.into_iter().map(|(name, cost)| (name.to_owned(), cost)).collect()
 }
 
 /// Adds the declared and the observed rate to the statistics of patterns or writes; returns the names without any request.
