@@ -3,9 +3,7 @@
 
 use crate::{Case, Work};
 use partita_design::audit::judge::{Change, judge};
-use partita_design::audit::observed_read::{
-    ObservedRead, ObservedSort, attribute_read, request_shapes,
-};
+use partita_design::audit::observed_read::{ObservedRead, ObservedSort, attribute_read, request_shapes};
 use partita_design::capacity::cost::cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::item::{Item, Value};
