@@ -947,3 +947,68 @@ unique = ["sessionId"]
     assert_eq!(wrong(&[("PK", "S#1"), ("SK", "S"), ("type", "Session"), ("sessionId", "1")]), [""; 0]);
     assert_eq!(marker("UNIQUE#Session#sessionId#1"), [""; 0]);
 }
+
+/// A copy without the number of its version does not show which is the newest, but it does not change alone.
+#[test]
+fn a_copy_of_the_newest_version_is_not_deleted_alone() {
+    let text = support::with_table(
+        r#"
+[entity.Doc]
+attributes = { docId = "id", v = "int", title = "string" }
+key = ["DOC#{docId}", "V#{v:06}"]
+versions = "v"
+[entity.Latest]
+copies = "Doc"
+latest = true
+attributes = { docId = "id", title = "string" }
+key = ["L#{docId}", "L"]
+"#,
+    );
+    let model = support::model(&text);
+    let item = |pairs: &[(&str, &str)]| -> Item {
+        pairs.iter().map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned()))).collect()
+    };
+    let key = item(&[("PK", "L#1"), ("SK", "L")]);
+    let latest = item(&[("PK", "L#1"), ("SK", "L"), ("type", "Latest"), ("docId", "1"), ("title", "a")]);
+    let mut doc =
+        item(&[("PK", "DOC#1"), ("SK", "V#000001"), ("type", "Doc"), ("docId", "1"), ("title", "a")]);
+    doc.insert("v".to_owned(), Value::Number("1".to_owned()));
+    let doc_key = item(&[("PK", "DOC#1"), ("SK", "V#000001")]);
+    let shown = Change { key: doc_key, old: Some(doc.clone()), new: Some(doc) };
+    let deleted = Change { key: key.clone(), old: Some(latest.clone()), new: None };
+    let repaired = Change { key, old: None, new: Some(latest) };
+    let messages = |changes: &[Change]| -> Vec<String> {
+        judge(&model, changes).into_iter().map(|(_, violation)| violation.message).collect()
+    };
+    assert_eq!(messages(&[deleted.clone()]), ["Latest is written without a version of its original Doc"]);
+    assert_eq!(messages(&[repaired.clone()]), ["Latest is written without a version of its original Doc"]);
+    assert_eq!(messages(&[repaired, shown]), [""; 0]);
+}
+
+/// An empty text is in no key, neither of the table nor of an index.
+#[test]
+fn an_empty_text_makes_no_key() {
+    let text = support::with_table(
+        r#"
+[index.GSI1]
+keys = ["G1", "G2"]
+[entity.E]
+attributes = { id = "id", x = "string" }
+key = ["E#{id}", "E"]
+index.GSI1 = { key = ["G#{x}", "{id}"] }
+"#,
+    );
+    let model = support::model(&text);
+    let rules = |x: &str| -> Vec<&str> {
+        let key = format!("G#{x}");
+        let pairs =
+            [("PK", "E#1"), ("SK", "E"), ("type", "E"), ("id", "1"), ("x", x), ("G1", &key), ("G2", "1")];
+        let item: Item = pairs
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned())))
+            .collect();
+        check_item(&model, &item).into_iter().map(|violation| violation.rule).collect()
+    };
+    assert_eq!(rules("a"), [""; 0]);
+    assert_eq!(rules(""), ["index"]);
+}

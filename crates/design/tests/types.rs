@@ -398,3 +398,19 @@ fn a_key_holds_the_time_that_identifies() {
         assert_eq!(support::has(&samples(key, kind), "P203", Severity::Error), is_lost, "{key} {kind}");
     }
 }
+
+#[test]
+fn what_has_no_text_is_in_no_key() {
+    let model = |kind: &str, key: &str| {
+        let text = support::with_table(&format!(
+            "[index.ByX]\nkeys = [\"x\"]\n[entity.F]\nattributes = {{ id = \"id\", x = \"{kind}\" }}\nkey = [\"F#{{id}}\", \"{key}\"]\nindex.ByX = {{ key = [\"{{x}}\"] }}\n"
+        ));
+        partita_design::read(&partita_design::Source::new("model.toml", text)).map(|_| ())
+    };
+    for kind in ["binary", "list", "map", "set"] {
+        let findings = model(kind, "F#{x}").unwrap_err();
+        assert!(findings[0].message.contains("which has no text for a key"), "{findings:?}");
+    }
+    assert!(model("binary", "F").is_ok(), "an index key that is the attribute itself");
+    assert!(model("bool", "F#{x}").is_ok());
+}
