@@ -6,6 +6,7 @@ pub mod aggregates;
 pub mod attribution;
 pub(crate) mod copying;
 pub mod effort;
+pub(crate) mod fingerprint;
 pub mod judge;
 pub(crate) mod keys;
 pub mod observed_read;

@@ -12,9 +12,11 @@ mod format;
 mod matching;
 mod order;
 mod overlap;
+mod prefix_set;
 
 pub use format::Format;
 pub(crate) use overlap::{CharacterClass, MAX_STATES, Token};
+pub(crate) use prefix_set::PrefixSet;
 
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;

@@ -980,8 +980,14 @@ key = ["L#{docId}", "L"]
     let messages = |changes: &[Change]| -> Vec<String> {
         judge(&model, changes).into_iter().map(|(_, violation)| violation.message).collect()
     };
-    assert_eq!(messages(&[deleted.clone()]), ["Latest is written without a version of its original Doc"]);
-    assert_eq!(messages(&[repaired.clone()]), ["Latest is written without a version of its original Doc"]);
+    assert_eq!(
+        messages(std::slice::from_ref(&deleted)),
+        ["Latest is written without a version of its original Doc"]
+    );
+    assert_eq!(
+        messages(std::slice::from_ref(&repaired)),
+        ["Latest is written without a version of its original Doc"]
+    );
     assert_eq!(messages(&[repaired, shown]), [""; 0]);
 }
 

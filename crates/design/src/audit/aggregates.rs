@@ -3,7 +3,7 @@
 //! Sums are exact. Several items may have the same identity, as the parts of a counter that is spread over shards do: then theirs together
 //! are the aggregate.
 
-use crate::fingerprint::fingerprint;
+use crate::audit::fingerprint::fingerprint;
 use crate::item::{Attributes, Item};
 use crate::model::decimal::Decimal;
 use crate::model::{Aggregate, Entity, Function, Model};

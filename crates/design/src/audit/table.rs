@@ -5,8 +5,8 @@
 
 use crate::audit::aggregates::AggregateTotals;
 use crate::audit::copying::{Copying, Pair};
+use crate::audit::fingerprint::fingerprint;
 use crate::audit::{self, MARKER};
-use crate::fingerprint::fingerprint;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::{Entity, Model};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! The contents of a table by entity, as counts and fingerprints, so that two tables of any size can be compared.
 
 use super::normal_form::normal_form;
-use crate::fingerprint::fingerprint;
+use crate::audit::fingerprint::fingerprint;
 use crate::item::Item;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 
 use super::key_of;
 use crate::audit::aggregates::{Amount, Contribution, Identity, Total, contributions, identity};
+use crate::audit::fingerprint::fingerprint;
 use crate::audit::{known_values, recognise};
-use crate::fingerprint::fingerprint;
 use crate::generate::typed_value;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::decimal::Decimal;

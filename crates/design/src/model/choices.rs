@@ -1,8 +1,7 @@
 //! The values of a type that lists them: `PENDING|PAID`. Keys are matched against the texts that formats make of them without trying each.
 
 use super::decimal::Decimal;
-use crate::prefix_set::PrefixSet;
-use crate::template::Format;
+use crate::template::{Format, PrefixSet};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;

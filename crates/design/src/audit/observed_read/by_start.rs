@@ -1,6 +1,6 @@
 //! Things that are found by the text that a key starts with.
 
-use crate::prefix_set::PrefixSet;
+use crate::template::PrefixSet;
 
 /// Things in order, each with a text that the keys it is about start with.
 #[derive(Clone, Debug)]

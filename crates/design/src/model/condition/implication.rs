@@ -4,11 +4,14 @@
 //! them. Within a region all values answer every test alike, so it is enough to try one point of each. Too many combinations are not tried:
 //! the conditions are then said to be satisfiable, and nothing is implied. Both are safe.
 
+mod point;
+
 use super::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::choices::Choices;
 use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use crate::template::FieldTypes;
+use point::{Point, Position};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -243,56 +246,6 @@ impl<'r> Search<'r> {
             }
         }
         Some(result)
-    }
-}
-
-/// One region of an attribute's values.
-#[derive(Clone, Copy, Debug)]
-enum Point {
-    Missing,
-    Bool(bool),
-    /// A mentioned text (odd) or the gap before one (even); which texts of `contains` the value contains.
-    Text {
-        rank: usize,
-        contents: usize,
-    },
-    /// A mentioned number (odd) or the gap before one (even).
-    Number {
-        rank: usize,
-    },
-    /// Null, a list, a set or a map: it exists and equals no constant; which texts of `contains` are among its elements.
-    Other {
-        contents: usize,
-    },
-}
-
-/// Where a value is among those that are mentioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Position {
-    Text(usize),
-    Number(usize),
-    Bool(bool),
-}
-
-impl Position {
-    fn compare(self, other: Position) -> Option<Ordering> {
-        match (self, other) {
-            (Position::Text(own), Position::Text(other))
-            | (Position::Number(own), Position::Number(other)) => Some(own.cmp(&other)),
-            (Position::Bool(own), Position::Bool(other)) => (own == other).then_some(Ordering::Equal),
-            _ => None,
-        }
-    }
-}
-
-impl Point {
-    fn position(self) -> Option<Position> {
-        match self {
-            Point::Missing | Point::Other { .. } => None,
-            Point::Bool(own) => Some(Position::Bool(own)),
-            Point::Text { rank, .. } => Some(Position::Text(rank)),
-            Point::Number { rank } => Some(Position::Number(rank)),
-        }
     }
 }
 
