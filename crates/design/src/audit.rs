@@ -6,8 +6,9 @@ pub mod aggregates;
 pub mod attribution;
 pub(crate) mod copying;
 pub mod effort;
+pub(crate) mod fingerprint;
 pub mod judge;
-mod keys;
+pub(crate) mod keys;
 pub mod observed_read;
 mod request;
 pub mod rules;
@@ -83,7 +84,10 @@ fn check_recognised(
     entity: Option<&Entity>,
 ) -> Vec<Violation> {
     if is_in_marker_partition(model, attributes) {
-        return misplaced_marker(model, attributes).into_iter().collect();
+        let strays = model.lookup().generated_keys(model).strays(model, None, item);
+        let owner = marker_owner(model, attributes);
+        let expiries = owner.map(|owner| values::stray_expiries(model, owner, item)).unwrap_or_default();
+        return misplaced_marker(model, attributes).into_iter().chain(strays).chain(expiries).collect();
     }
     let entities: Vec<&Entity> = match candidates(model, attributes) {
         Ok(entities) => entities,
@@ -101,12 +105,14 @@ fn check_recognised(
     let known = values::with_index_keys(model, entity, &values);
     let keys = KeyCheck { model, entity, item, values: &values, known: &known };
     let mut violations = keys.violations();
+    violations.extend(model.lookup().generated_keys(model).strays(model, Some(entity), item));
     let version = entity.versions.as_ref().and_then(|name| values.get(name));
     if let Some(version) = version.filter(|text| !text.parse().is_ok_and(|number: i64| number > 0)) {
         let message = format!("{version} is not a version of {}: versions count from 1", entity.name);
         violations.push(violation("version", message));
     }
     violations.extend(values::violations(model, entity, item, &known));
+    violations.extend(values::stray_expiries(model, entity, item));
     violations
 }
 
@@ -146,8 +152,13 @@ fn candidates<'m>(model: &'m Model, attributes: &Attributes) -> Result<Vec<&'m E
 }
 
 fn is_in_marker_partition(model: &Model, attributes: &Attributes) -> bool {
+    marker_owner(model, attributes).is_some()
+}
+
+/// The entity whose values an item in the partition of a marker keeps unique.
+fn marker_owner<'m>(model: &'m Model, attributes: &Attributes) -> Option<&'m Entity> {
     let partition = model.table.keys.first().and_then(|key| attributes.get(key));
-    partition.is_some_and(|key| marker_text(model, key).is_some())
+    partition.and_then(|key| owner_of_marker(model, key))
 }
 
 /// Returns the text of a marker with this key: all its attributes have it. Other items of its partition are no markers.
@@ -159,13 +170,17 @@ pub(crate) fn marker_key<'k, S: AsRef<str>>(model: &Model, key: &'k [S]) -> Opti
 
 /// Returns a partition key that is a marker's.
 pub(crate) fn marker_text<'k>(model: &Model, key: &'k str) -> Option<&'k str> {
+    owner_of_marker(model, key).map(|_| key)
+}
+
+fn owner_of_marker<'m>(model: &'m Model, key: &str) -> Option<&'m Entity> {
     let rest = key.strip_prefix(MARKER)?;
     let (entity, rest) = rest.split_once('#')?;
-    let names = model.entity(entity)?.unique.iter();
+    let owner = model.entity(entity)?;
     let own = |names: &Vec<String>| {
         rest.strip_prefix(names.join(",").as_str()).is_some_and(|value| value.starts_with('#'))
     };
-    names.clone().any(own).then_some(key)
+    owner.unique.iter().any(own).then_some(owner)
 }
 
 /// Returns the keys of the markers that an item has; `values` also has those that only its key contains. Null is no value.

@@ -1,5 +1,7 @@
 //! Numbers, sizes and lists as people read them.
 
+use std::borrow::Cow;
+
 /// Joins names: `a`, `a and b`, `a, b and c`.
 pub fn list<T: AsRef<str>>(names: &[T]) -> String {
     match names {
@@ -10,6 +12,27 @@ pub fn list<T: AsRef<str>>(names: &[T]) -> String {
             format!("{} and {}", start.join(", "), last.as_ref())
         }
     }
+}
+
+/// Returns a text as a log or a terminal may show it: characters that would start a line, move the cursor or turn the direction of writing are
+/// escaped.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_hidden = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' | '\t' => shown.extend(letter.escape_default()),
+            _ if is_hidden(letter) => shown.extend(letter.escape_unicode()),
+            _ => shown.push(letter),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Formats a count: `1 item`, `2 items`.
@@ -88,5 +111,14 @@ mod tests {
     fn names_are_joined() {
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(plural(1, "item"), "1 item");
+    }
+
+    #[test]
+    fn what_would_forge_a_line_is_escaped() {
+        assert_eq!(printable("USER#é / a"), "USER#é / a");
+        assert_eq!(
+            printable("a\r\n\u{1b}[2J\u{85}\u{2028}\u{202e}b"),
+            "a\\r\\n\\u{1b}[2J\\u{85}\\u{2028}\\u{202e}b"
+        );
     }
 }

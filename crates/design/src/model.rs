@@ -2,6 +2,7 @@
 
 mod admission;
 mod aggregate;
+pub mod choices;
 pub mod condition;
 pub mod decimal;
 pub mod expression;
@@ -461,11 +462,6 @@ impl Entity {
     /// Returns the subject of findings about it: `entity.Order`.
     pub fn subject(&self) -> String {
         format!("entity.{}", self.name)
-    }
-
-    /// Returns the types of its attributes by name.
-    pub fn types_map(&self) -> BTreeMap<String, ValueType> {
-        self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
     }
 }
 

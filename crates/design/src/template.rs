@@ -12,9 +12,11 @@ mod format;
 mod matching;
 mod order;
 mod overlap;
+mod prefix_set;
 
 pub use format::Format;
 pub(crate) use overlap::{CharacterClass, MAX_STATES, Token};
+pub(crate) use prefix_set::PrefixSet;
 
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
@@ -273,7 +275,9 @@ impl Template {
             match part {
                 Part::Text(text) => key.push_str(text),
                 Part::Field { name, format } => {
-                    let value = value_of(name).ok_or_else(|| name.clone())?;
+                    // An empty text has no place in a key: nothing could tell where it is.
+                    let value =
+                        value_of(name).filter(|value| !value.is_empty()).ok_or_else(|| name.clone())?;
                     key.push_str(&format.apply(value).ok_or_else(|| name.clone())?);
                 }
             }

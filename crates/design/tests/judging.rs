@@ -5,6 +5,7 @@
 mod support;
 
 use partita_design::Model;
+use partita_design::audit::check_item;
 use partita_design::audit::judge::{Change, judge};
 use partita_design::audit::table::TableAudit;
 use partita_design::item::{Item, Value};
@@ -875,4 +876,145 @@ fn a_value_that_a_filter_tests_is_an_attribute() {
     assert_eq!(rules(&declared, &in_the_key), ["value"]);
     let all = prioritised("all = { in = ['userId'], out = 'Task*' }");
     assert_eq!(rules(&all, &in_the_key), [""; 0], "nothing filters by it");
+}
+
+/// An item with the keys of an index is in it, whatever the model says.
+#[test]
+fn no_item_is_in_an_index_that_its_entity_has_no_entry_in() {
+    let text = support::with_table(
+        r#"
+[index.GSI1]
+keys = ["G1", "G2"]
+[index.ByState]
+keys = ["state"]
+[entity.User]
+attributes = { userId = "id", state = "string?" }
+key = ["USER#{userId}", "USER"]
+unique = ["userId"]
+[entity.Order]
+attributes = { orderId = "id", state = "A|B" }
+key = ["O#{orderId}", "O"]
+index.GSI1 = { key = ["ST#{state}", "{orderId}"] }
+index.ByState = { key = ["{state}"] }
+"#,
+    );
+    let model = support::model(&text);
+    let item = |pairs: &[(&str, &str)]| -> Item {
+        pairs.iter().map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned()))).collect()
+    };
+    let user = [("PK", "USER#1"), ("SK", "USER"), ("type", "User"), ("userId", "1")];
+    let marker = [("PK", "UNIQUE#User#userId#1"), ("SK", "UNIQUE#User#userId#1")];
+    let wrong = |own: &[(&str, &str)], more: &[(&str, &str)]| -> Vec<String> {
+        let found = check_item(&model, &item(&[own, more].concat())).into_iter();
+        found.map(|violation| format!("{}: {}", violation.rule, violation.message)).collect()
+    };
+    let stray = [("G1", "ST#A")];
+    assert_eq!(wrong(&user, &[("state", "A")]), [""; 0], "an attribute of its own");
+    assert_eq!(wrong(&user, &stray), ["index: G1 must be absent: GSI1 holds no User"]);
+    assert_eq!(wrong(&marker, &[]), [""; 0]);
+    assert_eq!(wrong(&marker, &stray), ["index: G1 must be absent: GSI1 holds no marker"]);
+}
+
+/// Without its marker or its copy, what is left breaks a rule.
+#[test]
+fn nothing_expires_that_declares_no_expiry() {
+    let text = support::with_table(
+        r#"
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+unique = ["userId"]
+[entity.Session]
+attributes = { sessionId = "id", exp = "int" }
+key = ["S#{sessionId}", "S"]
+ttl = "exp"
+unique = ["sessionId"]
+"#,
+    );
+    let model = support::model(&text);
+    let wrong = |texts: &[(&str, &str)]| -> Vec<String> {
+        let mut item: Item = texts
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned())))
+            .collect();
+        item.insert("exp".to_owned(), Value::Number("1".to_owned()));
+        check_item(&model, &item).into_iter().map(|violation| violation.message).collect()
+    };
+    let marker = |key| wrong(&[("PK", key), ("SK", key)]);
+    let message = "exp must be absent: items with it expire, and User declares no expiry";
+    assert_eq!(wrong(&[("PK", "USER#1"), ("SK", "USER"), ("type", "User"), ("userId", "1")]), [message]);
+    assert_eq!(marker("UNIQUE#User#userId#1"), [message]);
+    assert_eq!(wrong(&[("PK", "S#1"), ("SK", "S"), ("type", "Session"), ("sessionId", "1")]), [""; 0]);
+    assert_eq!(marker("UNIQUE#Session#sessionId#1"), [""; 0]);
+}
+
+/// A copy without the number of its version does not show which is the newest, but it does not change alone.
+#[test]
+fn a_copy_of_the_newest_version_is_not_deleted_alone() {
+    let text = support::with_table(
+        r#"
+[entity.Doc]
+attributes = { docId = "id", v = "int", title = "string" }
+key = ["DOC#{docId}", "V#{v:06}"]
+versions = "v"
+[entity.Latest]
+copies = "Doc"
+latest = true
+attributes = { docId = "id", title = "string" }
+key = ["L#{docId}", "L"]
+"#,
+    );
+    let model = support::model(&text);
+    let item = |pairs: &[(&str, &str)]| -> Item {
+        pairs.iter().map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned()))).collect()
+    };
+    let key = item(&[("PK", "L#1"), ("SK", "L")]);
+    let latest = item(&[("PK", "L#1"), ("SK", "L"), ("type", "Latest"), ("docId", "1"), ("title", "a")]);
+    let mut doc =
+        item(&[("PK", "DOC#1"), ("SK", "V#000001"), ("type", "Doc"), ("docId", "1"), ("title", "a")]);
+    doc.insert("v".to_owned(), Value::Number("1".to_owned()));
+    let doc_key = item(&[("PK", "DOC#1"), ("SK", "V#000001")]);
+    let shown = Change { key: doc_key, old: Some(doc.clone()), new: Some(doc) };
+    let deleted = Change { key: key.clone(), old: Some(latest.clone()), new: None };
+    let repaired = Change { key, old: None, new: Some(latest) };
+    let messages = |changes: &[Change]| -> Vec<String> {
+        judge(&model, changes).into_iter().map(|(_, violation)| violation.message).collect()
+    };
+    assert_eq!(
+        messages(std::slice::from_ref(&deleted)),
+        ["Latest is written without a version of its original Doc"]
+    );
+    assert_eq!(
+        messages(std::slice::from_ref(&repaired)),
+        ["Latest is written without a version of its original Doc"]
+    );
+    assert_eq!(messages(&[repaired, shown]), [""; 0]);
+}
+
+/// An empty text is in no key, neither of the table nor of an index.
+#[test]
+fn an_empty_text_makes_no_key() {
+    let text = support::with_table(
+        r#"
+[index.GSI1]
+keys = ["G1", "G2"]
+[entity.E]
+attributes = { id = "id", x = "string" }
+key = ["E#{id}", "E"]
+index.GSI1 = { key = ["G#{x}", "{id}"] }
+"#,
+    );
+    let model = support::model(&text);
+    let rules = |x: &str| -> Vec<&str> {
+        let key = format!("G#{x}");
+        let pairs =
+            [("PK", "E#1"), ("SK", "E"), ("type", "E"), ("id", "1"), ("x", x), ("G1", &key), ("G2", "1")];
+        let item: Item = pairs
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned())))
+            .collect();
+        check_item(&model, &item).into_iter().map(|violation| violation.rule).collect()
+    };
+    assert_eq!(rules("a"), [""; 0]);
+    assert_eq!(rules(""), ["index"]);
 }

@@ -3,6 +3,8 @@
 mod support;
 
 use partita_design::Source;
+use partita_design::capacity::index_cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use support::{findings, with_table};
 
 /// Returns `count` entities, each with its number in place of `%`.
@@ -89,4 +91,43 @@ fn conditions_that_list_many_values_are_decided_once_for_all_of_them() {
         format!("[pattern]\none = {{ where = \"a0 in ({list}) and a1 in ({list})\", out = \"E*\" }}\n");
     let seconds = seconds_to_check(&format!("{indexes}{entity}{pattern}"));
     assert!(seconds < 20.0, "{seconds} s");
+}
+
+#[test]
+fn conditions_with_many_tests_are_compared_at_once() {
+    let (indexes, patterns, tests) = (19, 100, 100);
+    let mut text: String = entities(indexes, "[index.I%]\nkeys = [\"I%PK\", \"I%SK\"]");
+    text += "[entity.E]\nattributes = { id = \"ulid\", a = \"string\", b = \"string\" }\nkey = [\"E#{id}\", \"E\"]\n";
+    for index in 0..indexes {
+        let when: Vec<String> = (0..tests).map(|test| format!("a == 'v{index}x{test}'")).collect();
+        text += &format!(
+            "index.I{index} = {{ key = [\"X{index}#{{b}}\", \"{{id}}\"], when = \"{}\" }}\n",
+            when.join(" or ")
+        );
+    }
+    text += "[pattern]\n";
+    for pattern in 0..patterns {
+        let value = pattern % indexes;
+        text += &format!(
+            "p{pattern} = {{ in = [\"b\"], where = \"a == 'v{value}x1'\", out = \"E*\", rps = 1 }}\n"
+        );
+    }
+    let seconds = seconds_to_check(&text);
+    assert!(seconds < 60.0, "{seconds} s");
+}
+
+#[test]
+fn indexes_are_priced_unless_too_many_writes_maintain_them() {
+    let months = |writes: usize| {
+        let indexes: String = entities(50, "[index.I%]\nkeys = [\"A%\", \"B%\"]");
+        let own: String = entities(50, "index.I% = { key = [\"{y}\", \"{x}\"] }");
+        let entity = "[entity.E]\nattributes = { x = \"id\", y = \"id\" }\nkey = [\"E#{x}\", \"S\"]\n";
+        let puts = vec!["\"put E\""; 60].join(", ");
+        let writes = entities(writes, &format!("w% = {{ transact = [{puts}], rps = 1 }}"));
+        let model = support::model(&with_table(&format!("{indexes}{entity}{own}[write]\n{writes}")));
+        let prices = Prices::parse(DEFAULT_PRICES).unwrap();
+        index_cost::months(&model, &prices).map(|months| months.values().copied().collect::<Vec<_>>())
+    };
+    assert!(months(1).is_some_and(|months| months.len() == 50 && months.iter().all(|month| *month > 0.0)));
+    assert_eq!(months(60), None);
 }

@@ -130,3 +130,65 @@ fn choices_are_texts() {
     assert_eq!(lost("a@b|c@d"), [""; 0]);
     assert_eq!(lost("a@b|7"), [""; 0]);
 }
+
+#[test]
+fn what_a_change_of_another_entity_lowers_is_named() {
+    let doc = support::with_table(
+        r#"
+[entity.Doc]
+attributes = { docId = "id", v = "int", title = "string" }
+key = ["DOC#{docId}", "V#{v:06}"]
+[entity.DocCopy]
+copies = "Doc"
+attributes = { docId = "id", v = "int", title = "string", slot = "string" }
+key = ["COPY#{slot}", "C#{docId}"]
+"#,
+    );
+    let key = "key = [\"DOC#{docId}\", \"V#{v:06}\"]";
+    assert_eq!(
+        lost(&doc, key, &format!("{key}\nversions = \"v\"")),
+        ["copy DocCopy of Doc"],
+        "only the newest has a copy"
+    );
+    assert_eq!(
+        lost(
+            &doc,
+            "title = \"string\" }\nkey = [\"DOC",
+            "title = \"string\", slot = \"string?\" }\nkey = [\"DOC"
+        ),
+        ["copy DocCopy of Doc"],
+        "an original without a slot has no copy"
+    );
+    let post = support::with_table(
+        r#"
+[entity.Post]
+attributes = { postId = "id", n = "int" }
+key = ["POST#{postId}", "POST"]
+[entity.Comment]
+attributes = { postId = "id", commentId = "id" }
+key = ["POST#{postId}", "C#{commentId}"]
+"#,
+    );
+    let key = "key = [\"POST#{postId}\", \"POST\"]";
+    assert_eq!(
+        lost(&post, key, &format!("{key}\naggregates = {{ n = \"count Comment\" }}")),
+        ["value of n in Post"],
+        "an aggregate may be absent"
+    );
+}
+
+#[test]
+fn items_that_a_narrower_key_leaves_to_another_entity_are_named() {
+    let text = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n\
+        [entity.User]\nattributes = { userId = \"string\", email = \"string\" }\nkey = [\"{userId}\", \"U\"]\n\
+        [entity.Any]\nattributes = { x = \"string\" }\nkey = [\"{x}\", \"U\"]\n";
+    for kind in ["A|B", "id", "date"] {
+        assert_eq!(
+            lost(text, "userId = \"string\"", &format!("userId = \"{kind}\"")),
+            ["key of User"],
+            "{kind}"
+        );
+    }
+    let apart = text.replace("\"{x}\", \"U\"", "\"{x}\", \"X\"");
+    assert_eq!(lost(&apart, "userId = \"string\"", "userId = \"id\""), [""; 0]);
+}

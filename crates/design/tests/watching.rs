@@ -6,7 +6,7 @@ mod support;
 
 use partita_design::audit::attribution::attribute_write;
 use partita_design::audit::observed_read::{
-    ObservedRead, ObservedSort, Proposal, RequestShape, attribute_read, attribute_scan, propose_pattern,
+    ObservedRead, ObservedSort, Proposal, RequestShapes, attribute_read, attribute_scan, propose_pattern,
     request_shapes,
 };
 use partita_design::audit::{EntityWrite, ItemChange, Violation, check_item};
@@ -203,7 +203,7 @@ boxes = { in = ["boxId"], range = "at", out = "Box*" }
 
 /// Returns the pattern of a read that takes no limit, in ascending order.
 fn attributed<'s>(
-    shapes: &'s [RequestShape],
+    shapes: &'s RequestShapes,
     index: Option<&str>,
     partition: &str,
     sort: ObservedSort<'_>,
@@ -304,7 +304,7 @@ fn an_undeclared_read_gets_the_line_to_paste() {
         ),
         (ObservedRead { index: Some("GSI1"), partition: &one[..6], ..read(ObservedSort::None) }, "none"),
     ];
-    let line = |read: &ObservedRead<'_>| match propose_pattern(&shop(), read)? {
+    let line = |read: &ObservedRead<'_>| match propose_pattern(&shop(), &request_shapes(&shop()), read)? {
         Proposal::Line(line) => Some(line),
         Proposal::OtherRequest(request) => panic!("{request}"),
     };
@@ -345,7 +345,10 @@ fn an_undeclared_read_of_a_declared_item_names_the_request_of_its_pattern() {
     ] {
         let request = format!("{start}GetItem on the table, PK = \"GYM#{{gymId}}\" and SK = \"GYM\"");
         let model = support::model(&text(pattern));
-        assert_eq!(propose_pattern(&model, &on_index), Some(Proposal::OtherRequest(request)));
+        assert_eq!(
+            propose_pattern(&model, &request_shapes(&model), &on_index),
+            Some(Proposal::OtherRequest(request))
+        );
         // In the table it is another way to write the same read.
         let in_table = ObservedRead { index: None, ..on_index.clone() };
         let expected = (!pattern.is_empty()).then_some("gym");
@@ -393,4 +396,53 @@ fn writes_are_attributed_to_declared_writes() {
     let user = [done("User", ItemChange::Put)];
     assert_eq!(attribute_write(&shop, &user, true), attribute_write(&shop, &user, false));
     assert_eq!(attribute_write(&shop, &user, true), Some("register"));
+}
+
+/// An identifier does not contain the delimiter of its model, whichever that is.
+#[test]
+fn reads_are_attributed_with_the_delimiter_of_the_model() {
+    let text = support::with_table(
+        r#"
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER|{userId}", "USER|{userId}"]
+[pattern]
+userById = { in = ["userId"], out = "User" }
+"#,
+    );
+    let shapes = request_shapes(&support::model(&text));
+    let get = |key| attributed(&shapes, None, key, ObservedSort::Equals(key));
+    assert_eq!(get("USER|a#b"), Some("userById"));
+    assert_eq!(get("USER|a|b"), None);
+    assert_eq!(shapes.partition_template(None, "USER|a#b"), Some("USER|{userId}"));
+    assert_eq!(shapes.partition_template(None, "USER|a|b"), None);
+}
+
+/// Entities that only their types tell apart, each with many attributes, and patterns that read them.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "measures how long reads take to attribute")]
+fn a_read_is_compared_with_each_template_once() {
+    let attributes: String = (0..50).map(|number| format!(", a{number} = \"string?\"")).collect();
+    let entities: String = (0..300)
+        .map(|number| {
+            format!(
+                "[entity.E{number}]\nattributes = {{ x = \"id\"{attributes} }}\nkey = [\"{{x}}\", \"S\"]\n"
+            )
+        })
+        .collect();
+    let patterns: String = (0..600)
+        .map(|number| format!("p{number} = {{ in = [\"x\"], out = \"E{}\" }}\n", number % 300))
+        .collect();
+    let model = support::model(&support::with_table(&format!("{entities}[pattern]\n{patterns}")));
+    let shapes = request_shapes(&model);
+    assert!(shapes.parts() < 5_000, "{}", shapes.parts());
+    assert_eq!(shapes.parts_per_read(), 900, "a partition and a sort key for each entity, and a request");
+    let start = std::time::Instant::now();
+    for number in 0..100 {
+        let key = format!("k{number}");
+        assert!(attributed(&shapes, None, &key, ObservedSort::Equals("S")).is_some());
+        assert_eq!(attributed(&shapes, None, &key, ObservedSort::Equals("T")), None);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(seconds < 10.0, "{seconds} s");
 }

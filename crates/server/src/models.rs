@@ -27,6 +27,7 @@ use model_watch::AttributedRequest;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::audit::effort;
+use partita_design::audit::observed_read::request_shapes_within;
 use partita_design::item::Attributes;
 use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
@@ -42,6 +43,8 @@ const MAX_MODELS: usize = 256;
 const MAX_PARTS: usize = 20_000;
 /// How many of them the keys of one item may be matched against.
 const MAX_PARTS_PER_ITEM: usize = 1_000;
+/// How many parts of templates the keys of one read may be matched against.
+const MAX_PARTS_PER_READ: usize = 2_000;
 /// How many tests one item may have to pass.
 const MAX_TESTS_PER_ITEM: usize = 2_000;
 /// Checks that may take more steps run on another thread.
@@ -54,7 +57,7 @@ pub struct Models {
     any: AtomicBool,
     /// How often models were attached and detached.
     generation: AtomicU64,
-    /// The number of parts in all their key templates.
+    /// The number of parts in all their key templates, and in the requests of their patterns.
     parts: AtomicUsize,
     watches: RwLock<BTreeMap<String, Arc<ModelWatch>>>,
     /// Where models stay that are attached while the server runs.
@@ -158,7 +161,7 @@ impl Models {
         if !self.any.load(Ordering::Acquire) {
             return Ok((request, None));
         }
-        // Every key may be matched against every part of every template.
+        // Every key may be matched against every part of every template and request.
         let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
         let attribute = move || {
             let watched = self.attribute_now(&mut request, origin)?;
@@ -212,6 +215,22 @@ fn check_effort(model: &Model) -> Result<(), Exception> {
     if tests > MAX_TESTS_PER_ITEM {
         return Err(Exception::validation(format!(
             "An item may have to pass {tests} tests of values, conditions, copies and aggregates; in a model to be attached there are {MAX_TESTS_PER_ITEM} at most"
+        )));
+    }
+    check_reading_effort(model)
+}
+
+/// Refuses a model whose patterns take too long to compare with a read.
+fn check_reading_effort(model: &Model) -> Result<(), Exception> {
+    let shapes = request_shapes_within(model, MAX_PARTS).map_err(|_| {
+        Exception::validation(format!(
+            "The keys of the requests that serve the model's patterns, and the values that they list, have more than {MAX_PARTS} parts together; a model to be attached has {MAX_PARTS} at most"
+        ))
+    })?;
+    let parts = shapes.parts_per_read();
+    if parts > MAX_PARTS_PER_READ {
+        return Err(Exception::validation(format!(
+            "The key templates that a read of the table or of one index has to be compared with have {parts} parts together; in a model to be attached they have {MAX_PARTS_PER_READ} at most: start the keys of each entity with a text of their own"
         )));
     }
     Ok(())

@@ -3,10 +3,10 @@
 //! Sums are exact. Several items may have the same identity, as the parts of a counter that is spread over shards do: then theirs together
 //! are the aggregate.
 
+use crate::audit::fingerprint::fingerprint;
 use crate::item::{Attributes, Item};
 use crate::model::decimal::Decimal;
 use crate::model::{Aggregate, Entity, Function, Model};
-use crate::random::hash;
 use crate::template::SHARD;
 use std::collections::HashMap;
 
@@ -125,7 +125,7 @@ impl Total {
 /// an item belongs to: some 200 bytes, whatever the number of items.
 #[derive(Default)]
 pub struct AggregateTotals<'m> {
-    entries: HashMap<u64, Entry<'m>>,
+    entries: HashMap<u128, Entry<'m>>,
 }
 
 struct Entry<'m> {
@@ -156,7 +156,7 @@ impl<'m> AggregateTotals<'m> {
 
     fn entry(&mut self, parent: &Entity, identity: &Identity, aggregate: &'m Aggregate) -> &mut Entry<'m> {
         // The name alone may be that of two: values may contain what separates them.
-        let entry = hash(&format!("{:?}", (&parent.name, identity, &aggregate.name)));
+        let entry = fingerprint(&format!("{:?}", (&parent.name, identity, &aggregate.name)));
         let name = || named(parent, identity, aggregate);
         let new = || Entry { aggregate, name: name(), total: Total::default(), stored: None };
         self.entries.entry(entry).or_insert_with(new)

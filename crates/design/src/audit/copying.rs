@@ -22,13 +22,15 @@ impl<'m> Copying<'m> {
     /// Returns all relations in which an entity is original or copy. Without versions, a copy that has an identity of its own exists
     /// for some originals only, and nothing can be compared.
     pub fn of_entity(model: &'m Model, entity: &'m Entity) -> Vec<Copying<'m>> {
-        let copies = model.copies_of(&entity.name).map(|copy| Copying { original: entity, copy });
-        let original = entity.copies.as_deref().and_then(|name| model.entity(name));
-        let own = original.map(|original| Copying { original, copy: entity });
-        let is_comparable = |own: &Copying<'_>| {
-            own.copy.latest || !model.has_own_identity(own.copy) || own.original.versions.is_some()
-        };
-        copies.chain(own).filter(is_comparable).collect()
+        let copies = model.copies_of(&entity.name).filter_map(|copy| Copying::of_copy(model, copy));
+        copies.chain(Copying::of_copy(model, entity)).collect()
+    }
+
+    /// Returns the relation of a copy to its original, if they can be compared.
+    pub fn of_copy(model: &'m Model, copy: &'m Entity) -> Option<Copying<'m>> {
+        let original = model.entity(copy.copies.as_deref()?)?;
+        let is_compared = copy.latest || !model.has_own_identity(copy) || original.versions.is_some();
+        is_compared.then_some(Copying { original, copy })
     }
 
     /// Returns the relations of several entities, each once.

@@ -3,8 +3,9 @@
 
 use crate::audit::copying::Copying;
 use crate::model::condition::Condition;
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model};
-use crate::template::Template;
+use crate::template::{FieldTypes, Part, Template};
 use std::collections::BTreeMap;
 
 /// An aggregate is worth as many tests: it is compared with the others of its entity.
@@ -12,7 +13,7 @@ const TESTS_PER_AGGREGATE: usize = 10;
 
 /// Returns the number of parts of all key templates.
 pub fn all_parts(model: &Model) -> usize {
-    model.entities.iter().map(|entity| parts(&entity.key) + index_parts(entity)).sum()
+    model.entities.iter().map(|entity| parts(entity, &entity.key) + index_parts(entity)).sum()
 }
 
 /// Returns the greatest number of parts that the keys of one item may be matched against. The texts that keys start with rule out most
@@ -20,7 +21,7 @@ pub fn all_parts(model: &Model) -> usize {
 pub fn parts_per_item(model: &Model) -> usize {
     let of_one = |entity: &Entity| {
         let alike = model.entities.iter().filter(|other| start_alike(entity, other));
-        alike.map(|other| parts(&other.key)).sum::<usize>() + index_parts(entity)
+        alike.map(|other| parts(other, &other.key)).sum::<usize>() + index_parts(entity)
     };
     model.entities.iter().map(of_one).max().unwrap_or_default()
 }
@@ -54,12 +55,24 @@ fn tests(condition: &Condition) -> usize {
     condition.tests().iter().map(|test| test.comparison.constants().len().max(1)).sum()
 }
 
-fn parts(templates: &[Template]) -> usize {
-    templates.iter().map(|template| template.parts.len()).sum()
+fn parts(entity: &Entity, templates: &[Template]) -> usize {
+    templates.iter().map(|template| template_parts(template, entity)).sum()
+}
+
+/// The parts of a template. A field counts as often as choices of its type are compared with a key.
+pub(super) fn template_parts(template: &Template, types: &dyn FieldTypes) -> usize {
+    let compared = |part: &Part| match part {
+        Part::Field { name, format } => match types.type_of(name) {
+            Some(ValueType::Choice(choices)) => 1 + choices.steps(*format),
+            _ => 1,
+        },
+        Part::Text(_) => 1,
+    };
+    template.parts.iter().map(compared).sum()
 }
 
 fn index_parts(entity: &Entity) -> usize {
-    entity.indexes.iter().map(|index_key| parts(&index_key.key)).sum()
+    entity.indexes.iter().map(|index_key| parts(entity, &index_key.key)).sum()
 }
 
 /// Whether a key can start as the keys of both do.

@@ -5,6 +5,7 @@ use crate::item::{Attributes, Item};
 use crate::keys::key_mapping::{is_natural, membership, optional_fields};
 use crate::model::{Entity, IndexKey, Model, Shard};
 use crate::template::{SHARD, Template};
+use std::collections::BTreeMap;
 
 /// An item whose keys are checked.
 pub(super) struct KeyCheck<'a> {
@@ -78,6 +79,45 @@ impl KeyCheck<'_> {
                 })
                 .or_else(|| wrong_shard(own, name, key, self.known)),
         }
+    }
+}
+
+/// The key attributes of indexes that templates generate, each with the first index that has it.
+#[derive(Clone, Debug)]
+pub(crate) struct GeneratedKeys(BTreeMap<String, String>);
+
+impl GeneratedKeys {
+    pub fn of(model: &Model) -> GeneratedKeys {
+        let mut generated = BTreeMap::new();
+        for index_key in model.entities.iter().flat_map(|entity| &entity.indexes) {
+            let Some(index) = model.index(&index_key.index) else { continue };
+            for (name, template) in index.keys.iter().zip(&index_key.key) {
+                let is_type = model.table.type_attribute.as_ref() == Some(name);
+                if !is_type && !is_natural(model, name, template) {
+                    generated.entry(name.clone()).or_insert_with(|| index.name.clone());
+                }
+            }
+        }
+        GeneratedKeys(generated)
+    }
+
+    /// What is wrong with an item that has such an attribute though neither an index entry nor an attribute of its entity explains it: it would
+    /// be in the index, among the items of others. Markers have no entity.
+    pub fn strays(&self, model: &Model, entity: Option<&Entity>, item: &Item) -> Vec<Violation> {
+        let is_key = |own: &IndexKey, name: &String| {
+            model.index(&own.index).is_some_and(|index| index.keys.contains(name))
+        };
+        let is_explained = |entity: &Entity, name: &String| {
+            entity.attribute(name).is_some() || entity.indexes.iter().any(|own| is_key(own, name))
+        };
+        let strays = self.0.iter().filter(|(name, _)| {
+            item.contains_key(*name) && !entity.is_some_and(|entity| is_explained(entity, name))
+        });
+        let holder = entity.map_or("marker", |entity| &entity.name);
+        let message = |(name, index): (&String, &String)| {
+            violation("index", format!("{name} must be absent: {index} holds no {holder}"))
+        };
+        strays.map(message).collect()
     }
 }
 

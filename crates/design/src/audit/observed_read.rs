@@ -1,17 +1,25 @@
 //! Attributes a read to a declared pattern by its index, partition key and sort condition.
 
+mod by_start;
+mod collection;
+mod field_table;
 mod proposal;
+mod shapes_builder;
 
 pub use proposal::{Proposal, propose_pattern, proposed_pattern};
 
+use super::effort::template_parts;
 use super::span::Span;
 use crate::item::Attributes;
-use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
 use crate::model::Model;
-use crate::model::value_type::ValueType;
-use crate::plan::{Operation, Plan, SortCondition, Step, plan};
+use crate::model::choices::Choices;
+use crate::plan::{Operation, SortCondition, Step, plan};
 use crate::template::{ATTRIBUTE_SEPARATOR, Part, Template};
+use by_start::ByStart;
+use collection::{Collection, EntityKeys};
+use field_table::FieldTable;
+use shapes_builder::ShapesBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many parts of a sort key are compared with an undeclared condition.
@@ -56,37 +64,50 @@ pub enum ObservedSort<'a> {
 
 /// What the request of a pattern looks like.
 #[derive(Clone, Debug)]
-pub struct RequestShape {
-    /// The name of the pattern.
-    pub pattern: String,
+struct RequestShape {
+    /// The number of the pattern in the model.
+    pattern: usize,
     operation: Operation,
-    index: Option<String>,
-    partition: Template,
     sort: SortCondition,
     forward: bool,
     limited: bool,
     /// Whether the request follows a relationship.
     follows: bool,
-    types: BTreeMap<String, ValueType>,
     /// The fields for each of whose values there is a request, and the values.
-    alternatives: BTreeMap<String, Vec<String>>,
+    alternatives: BTreeMap<String, Choices>,
     /// The field that the caller bounds, as the wanted keys hold it; none if it sorts as a number does.
     bounded: Option<Part>,
-    /// Which of the sort key attributes hold numbers.
-    numbers: Vec<bool>,
-    /// The keys that may be in the same collection.
-    neighbours: Vec<Neighbour>,
 }
 
-/// The keys of an entity in the table or index that a request reads.
+/// The requests that read the same entities by the same partition key.
 #[derive(Clone, Debug)]
-struct Neighbour {
-    /// Whether the request returns the entity.
-    wanted: bool,
+struct RequestGroup {
     partition: Template,
-    /// The sort key; empty if there is none.
-    sort: Template,
-    types: BTreeMap<String, ValueType>,
+    /// The numbers of the entities that they return.
+    wanted: BTreeSet<usize>,
+    fields: FieldTable,
+    shapes: Vec<RequestShape>,
+}
+
+/// What is read of the table or of an index.
+#[derive(Clone, Debug)]
+struct Place {
+    index: Option<String>,
+    /// Which of the sort key attributes hold numbers.
+    numbers: Vec<bool>,
+    /// The keys of the entities, by the texts that their partition keys start with.
+    keys: ByStart<EntityKeys>,
+    /// The names of the entities in that order.
+    entities: Vec<String>,
+    requests: ByStart<RequestGroup>,
+}
+
+/// The requests of all served patterns of a model. A read is compared with those whose partition keys start as its own does.
+#[derive(Clone, Debug)]
+pub struct RequestShapes {
+    patterns: Vec<String>,
+    places: Vec<Place>,
+    parts: usize,
 }
 
 /// The sort keys that a request of a pattern reads.
@@ -98,33 +119,36 @@ struct Selection {
 }
 
 /// Returns the requests of all served patterns.
-pub fn request_shapes(model: &Model) -> Vec<RequestShape> {
-    let keys = Keyspace::new(model);
-    let mut shapes = Vec::new();
-    for pattern in &model.patterns {
-        let Ok(plan) = plan(&keys, pattern) else { continue };
-        shapes.extend(shapes_of(model, &pattern.name, &plan));
-    }
+pub fn request_shapes(model: &Model) -> RequestShapes {
+    let (Ok(shapes) | Err(shapes)) = request_shapes_within(model, usize::MAX);
     shapes
 }
 
-/// The requests of one plan. What completes the items of an earlier step has the values that those were found by.
-fn shapes_of(model: &Model, pattern: &str, plan: &Plan<'_>) -> Vec<RequestShape> {
-    let one = |(number, step): (usize, &Step<'_>)| {
-        let names =
-            |step: &Step<'_>| step.targets.iter().map(|entity| entity.name.clone()).collect::<Vec<_>>();
-        let earlier = plan.steps[..number].iter().filter(|earlier| names(earlier) == names(step));
-        let mut shape = RequestShape::new(model, pattern, step);
-        shape.alternatives.extend(earlier.flat_map(|earlier| earlier.alternatives.clone()));
-        shape
-    };
-    plan.steps.iter().enumerate().map(one).collect()
+/// Returns the requests of all served patterns.
+///
+/// # Errors
+///
+/// Returns the first of them if their keys and the values that they list have more parts together.
+pub fn request_shapes_within(model: &Model, max_parts: usize) -> Result<RequestShapes, RequestShapes> {
+    let keys = Keyspace::new(model);
+    let mut builder = ShapesBuilder::new(model);
+    for (number, pattern) in model.patterns.iter().enumerate() {
+        let Ok(plan) = plan(&keys, pattern) else { continue };
+        builder.add(number, &plan);
+        if builder.parts > max_parts {
+            return Err(builder.finish());
+        }
+    }
+    Ok(builder.finish())
 }
 
 /// Returns the name of the pattern that fits a read best.
-pub fn attribute_read<'s>(shapes: &'s [RequestShape], read: &ObservedRead<'_>) -> Option<&'s str> {
-    let fitting = shapes.iter().filter_map(|shape| Some((shape.similarity(read)?, shape)));
-    fitting.max_by_key(|(similarity, _)| *similarity).map(|(_, shape)| shape.pattern.as_str())
+pub fn attribute_read<'s>(shapes: &'s RequestShapes, read: &ObservedRead<'_>) -> Option<&'s str> {
+    let place = shapes.place(read.index)?;
+    let collection = place.collection(read);
+    let groups = place.requests.of_key(read.partition);
+    let fitting = groups.filter_map(|(_, group)| group.best(read, &collection));
+    fitting.max().and_then(|(_, pattern)| shapes.patterns.get(pattern)).map(String::as_str)
 }
 
 /// Returns the name of the pattern that declares a Scan of the table or of an index.
@@ -135,64 +159,32 @@ pub fn attribute_scan<'m>(model: &'m Model, index: Option<&str>) -> Option<&'m s
     declared.map(|pattern| pattern.name.as_str())
 }
 
-impl RequestShape {
-    fn new(model: &Model, pattern: &str, step: &Step<'_>) -> RequestShape {
-        let mut types = BTreeMap::new();
-        step.targets.iter().for_each(|entity| types.extend(entity.types_map()));
-        let neighbours = neighbours(model, step);
-        let (partition_names, sort_names) = step.location.halves(model);
-        let first = partition_names.len();
-        let numbers = (first..first + sort_names.len())
-            .map(|position| step.location.key_is_number(model, position))
-            .collect();
-        RequestShape {
-            pattern: pattern.to_owned(),
-            operation: step.operation,
-            index: step.location.index.map(|index| index.name.clone()),
-            partition: step.partition.clone(),
-            sort: step.sort.clone(),
-            forward: step.forward,
-            limited: step.wanted().is_some(),
-            follows: step.follow.is_some(),
-            types,
-            alternatives: step.alternatives.clone(),
-            bounded: bounded_part(model, step),
-            numbers,
-            neighbours,
-        }
+impl RequestShapes {
+    /// Returns how many parts the keys of the requests and the values that they list have together.
+    pub fn parts(&self) -> usize {
+        self.parts
     }
 
-    /// Returns what one request of the pattern reads, if it reads all that a read can return, and the read can return what the pattern does.
-    fn selection(&self, read: &ObservedRead<'_>) -> Option<Selection> {
-        if self.index.as_deref() != read.index {
-            return None;
-        }
-        let known = self.values(&self.partition, read.partition)?;
-        let span = self.span(read.sort);
-        let within = |one: &Neighbour| Some((one.wanted, one.keys_within(read, &span)?));
-        let found: Vec<(bool, Span)> = self.neighbours.iter().filter_map(within).collect();
-        if !found.iter().any(|(wanted, _)| *wanted) {
-            return None;
-        }
-        let reads_all = |selection: &Selection| {
-            found.iter().all(|(wanted, keys)| {
-                if *wanted { selection.wanted.contains(keys) } else { selection.others.contains(keys) }
-            })
-        };
-        self.selections(&known, &span).into_iter().find(reads_all)
+    /// Returns the greatest number of parts of templates that the keys of one read may be matched against.
+    pub fn parts_per_read(&self) -> usize {
+        self.places.iter().map(Place::parts_per_read).max().unwrap_or_default()
     }
 
-    /// The values of a template's fields in a text, if the pattern asks for them.
-    fn values(&self, template: &Template, text: &str) -> Option<Attributes> {
-        let values = template.matches(text, &self.types)?;
-        let is_asked = |part: &Part| {
-            let Part::Field { name, format } = part else { return true };
-            let (Some(asked), Some(seen)) = (self.alternatives.get(name), values.get(name)) else {
-                return true;
-            };
-            asked.iter().any(|value| format.apply(value) == format.apply(seen))
-        };
-        template.parts.iter().all(is_asked).then(|| readable(template, values))
+    /// Returns the template that a partition key of the table or of an index is made from, as the model writes it.
+    pub fn partition_template(&self, index: Option<&str>, partition: &str) -> Option<&str> {
+        let mut near = self.place(index)?.keys.of_key(partition);
+        let own = near.find(|(_, keys)| keys.partition.matches(partition, &keys.fields).is_some());
+        own.map(|(_, keys)| keys.text.as_str())
+    }
+
+    fn place(&self, index: Option<&str>) -> Option<&Place> {
+        self.places.iter().find(|place| place.index.as_deref() == index)
+    }
+}
+
+impl Place {
+    fn collection(&self, read: &ObservedRead<'_>) -> Collection {
+        Collection::new(read, self.span(read.sort), self.keys.of_key(read.partition))
     }
 
     /// The sort keys that a read selects. Numbers do not sort as their texts do, and nothing else is beside them: their bounds leave nothing out.
@@ -212,37 +204,81 @@ impl RequestShape {
         }
     }
 
+    /// The greatest number of parts of templates that start alike.
+    fn parts_per_read(&self) -> usize {
+        let of_key = |key: &String| -> usize {
+            let keys = self.keys.of_key(key).map(|(_, own)| {
+                template_parts(&own.partition, &own.fields) + template_parts(&own.sort, &own.fields)
+            });
+            let requests =
+                self.requests.of_key(key).map(|(_, own)| template_parts(&own.partition, &own.fields));
+            keys.chain(requests).sum()
+        };
+        self.keys.starts().iter().chain(self.requests.starts()).map(of_key).max().unwrap_or_default()
+    }
+}
+
+impl RequestGroup {
+    /// How alike a read and the request that fits it best are, and the number of its pattern. Patterns that read the same keys differ in order
+    /// and limit.
+    fn best(&self, read: &ObservedRead<'_>, collection: &Collection) -> Option<(usize, usize)> {
+        let known = self.partition.matches(read.partition, &self.fields)?;
+        let fitting = self.shapes.iter().filter_map(|shape| {
+            let selection = self.selection(shape, &known, collection)?;
+            Some((self.similarity(shape, &selection, read, collection), shape.pattern))
+        });
+        fitting.max()
+    }
+
+    /// Returns what one request reads, if it reads all that a read with these values in its partition key can return, and the read can return
+    /// what the pattern does.
+    fn selection(
+        &self,
+        shape: &RequestShape,
+        known: &Attributes,
+        collection: &Collection,
+    ) -> Option<Selection> {
+        let known = shape.asked(&self.partition, known.clone())?;
+        let mut selections = self.selections(shape, &known, &collection.span).into_iter();
+        selections.find(|selection| collection.is_within(selection, &self.wanted))
+    }
+
+    /// The values of a template's fields in a text, if the pattern asks for them.
+    fn values(&self, shape: &RequestShape, template: &Template, text: &str) -> Option<Attributes> {
+        shape.asked(template, template.matches(text, &self.fields)?)
+    }
+
     /// What the requests of the pattern read that may read what is read here; one for each way to read the inputs from the keys.
-    fn selections(&self, known: &Attributes, span: &Span) -> Vec<Selection> {
+    fn selections(&self, shape: &RequestShape, known: &Attributes, span: &Span) -> Vec<Selection> {
         let filled = |template: &Template| template.substitute(|name| known.get(name).cloned());
         let whole = |span: Span| Selection { wanted: span.clone(), others: span };
-        match &self.sort {
+        match &shape.sort {
             SortCondition::Any => vec![whole(Span::everything())],
             SortCondition::Equals(template) => {
                 let template = filled(template);
                 let text = if template.is_constant() { template.prefix() } else { span.from() };
-                let text = self.values(&template, text).map(|_| text);
+                let text = self.values(shape, &template, text).map(|_| text);
                 text.map(|text| whole(Span::one(text))).into_iter().collect()
             }
             SortCondition::BeginsWith(template) => {
-                let starts = self.starts(&filled(template), span);
+                let starts = self.starts(shape, &filled(template), span);
                 starts.into_iter().map(|start| whole(Span::starting_with(&start))).collect()
             }
             SortCondition::Between { prefix, .. } => {
-                let starts = self.starts(&filled(prefix), span);
-                starts.into_iter().map(|start| self.bounded_selection(&start)).collect()
+                let starts = self.starts(shape, &filled(prefix), span);
+                starts.into_iter().map(|start| self.bounded_selection(shape, &start)).collect()
             }
             SortCondition::Range { from, to } => vec![whole(Span::new(Some(from), Some(to)))],
         }
     }
 
     /// All that the caller's bounds can select after a start.
-    fn bounded_selection(&self, start: &str) -> Selection {
+    fn bounded_selection(&self, shape: &RequestShape, start: &str) -> Selection {
         let wanted = Span::starting_with(start);
-        let others = match &self.bounded {
+        let others = match &shape.bounded {
             Some(field) => {
                 let parts = [Part::Text(start.to_owned()), field.clone()];
-                Span::of(&Template { parts: parts.to_vec() }, &self.types)
+                Span::of(&Template { parts: parts.to_vec() }, &self.fields)
             }
             None => wanted.clone(),
         };
@@ -250,75 +286,76 @@ impl RequestShape {
     }
 
     /// The texts that a template makes and an end of a span starts with.
-    fn starts(&self, template: &Template, span: &Span) -> Vec<String> {
+    fn starts(&self, shape: &RequestShape, template: &Template, span: &Span) -> Vec<String> {
         if template.is_constant() {
             return vec![template.prefix().to_owned()];
         }
         let ends: BTreeSet<&str> = [Some(span.from()), span.to()].into_iter().flatten().collect();
         let starts = ends.into_iter().flat_map(|text| heads(template, text));
-        starts.filter(|start| self.values(template, start).is_some()).map(str::to_owned).collect()
+        starts.filter(|start| self.values(shape, template, start).is_some()).map(str::to_owned).collect()
     }
 
-    /// How alike a read and the requests of the pattern are; `None` if it is none of the pattern. Patterns that read the same keys differ in order and limit.
-    fn similarity(&self, read: &ObservedRead<'_>) -> Option<usize> {
-        let selection = self.selection(read)?;
-        let span = self.span(read.sort);
-        let is_whole = match (&self.sort, read.sort) {
+    fn similarity(
+        &self,
+        shape: &RequestShape,
+        selection: &Selection,
+        read: &ObservedRead<'_>,
+        collection: &Collection,
+    ) -> usize {
+        let is_whole = match (&shape.sort, read.sort) {
             (SortCondition::Between { .. }, sort) => !matches!(sort, ObservedSort::Equals(_)),
-            _ => {
-                let wanted = self.neighbours.iter().filter(|one| one.wanted);
-                let keys = wanted.filter_map(|one| {
-                    Span::of(&one.sort_in(read.partition)?, &one.types).common(&selection.wanted)
-                });
-                keys.into_iter().all(|keys| span.contains(&keys))
-            }
+            _ => collection.has_all(&selection.wanted, &self.wanted),
         };
-        let batch = read.batch == (self.operation == Operation::BatchGet);
-        Some(
-            usize::from(is_whole) * 16
-                + usize::from(batch) * 8
-                + usize::from(self.forward == read.forward) * 4
-                + usize::from(self.limited == read.limit.is_some()) * 2
-                + usize::from(!self.follows),
-        )
+        let batch = read.batch == (shape.operation == Operation::BatchGet);
+        usize::from(is_whole) * 16
+            + usize::from(batch) * 8
+            + usize::from(shape.forward == read.forward) * 4
+            + usize::from(shape.limited == read.limit.is_some()) * 2
+            + usize::from(!shape.follows)
     }
 }
 
-impl Neighbour {
-    fn new(mapping: &KeyMapping<'_>, wanted: bool) -> Neighbour {
-        Neighbour {
-            wanted,
-            types: mapping.entity.types_map(),
-            partition: mapping.partition.clone(),
-            sort: mapping.sort.clone().unwrap_or_default(),
+impl RequestShape {
+    fn new(model: &Model, pattern: usize, step: &Step<'_>, earlier: &[Step<'_>]) -> RequestShape {
+        let names =
+            |step: &Step<'_>| step.targets.iter().map(|entity| entity.name.clone()).collect::<Vec<_>>();
+        // What completes the items of an earlier step has the values that those were found by.
+        let earlier = earlier.iter().filter(|earlier| names(earlier) == names(step));
+        let steps = std::iter::once(step).chain(earlier);
+        let alternatives = steps.flat_map(|step| &step.alternatives);
+        RequestShape {
+            pattern,
+            operation: step.operation,
+            sort: step.sort.clone(),
+            forward: step.forward,
+            limited: step.wanted().is_some(),
+            follows: step.follow.is_some(),
+            alternatives: alternatives.map(|(name, own)| (name.clone(), own.clone().into())).collect(),
+            bounded: bounded_part(model, step),
         }
     }
 
-    /// The sort keys of the entity in a collection; `None` if it has none there.
-    fn sort_in(&self, partition: &str) -> Option<Template> {
-        let known = readable(&self.partition, self.partition.matches(partition, &self.types)?);
-        Some(self.sort.substitute(|name| known.get(name).cloned()))
+    /// The values in a key that can be read back, if the pattern asks for all that it has.
+    fn asked(&self, template: &Template, values: Attributes) -> Option<Attributes> {
+        let is_asked = |part: &Part| {
+            let Part::Field { name, format } = part else { return true };
+            let (Some(asked), Some(seen)) = (self.alternatives.get(name), values.get(name)) else {
+                return true;
+            };
+            format.apply(seen).is_some_and(|text| asked.writes(*format, &text))
+        };
+        template.parts.iter().all(is_asked).then(|| readable(template, values))
     }
 
-    /// The sort keys of the entity that a read can return; `None` if there are none.
-    fn keys_within(&self, read: &ObservedRead<'_>, span: &Span) -> Option<Span> {
-        let sort = self.sort_in(read.partition)?;
-        match read.sort {
-            ObservedSort::Equals(text) => sort.matches(text, &self.types).map(|_| Span::one(text)),
-            _ => Span::of(&sort, &self.types).common(span),
-        }
+    fn parts(&self) -> usize {
+        let sort = match &self.sort {
+            SortCondition::Equals(template)
+            | SortCondition::BeginsWith(template)
+            | SortCondition::Between { prefix: template, .. } => template.parts.len(),
+            SortCondition::Any | SortCondition::Range { .. } => 0,
+        };
+        1 + sort + self.alternatives.values().map(|values| values.len()).sum::<usize>()
     }
-}
-
-/// The keys of the entities that may be in a collection that a step reads.
-fn neighbours(model: &Model, step: &Step<'_>) -> Vec<Neighbour> {
-    let here = step.partition.prefix();
-    let is_near = |mapping: &KeyMapping<'_>| {
-        let there = mapping.partition.prefix();
-        there.starts_with(here) || here.starts_with(there)
-    };
-    let near = step.location.mappings(model).into_iter().filter(is_near);
-    near.map(|mapping| Neighbour::new(&mapping, is_target(step, &mapping))).collect()
 }
 
 /// The sort keys that a condition selects.
@@ -331,15 +368,10 @@ fn selected(sort: ObservedSort<'_>) -> Span {
     }
 }
 
-fn is_target(step: &Step<'_>, mapping: &KeyMapping<'_>) -> bool {
-    step.targets.iter().any(|entity| entity.name == mapping.entity.name)
-}
-
 /// The field that the bounds of a step are for; `None` if it sorts as a number does.
 fn bounded_part(model: &Model, step: &Step<'_>) -> Option<Part> {
     let SortCondition::Between { by, .. } = &step.sort else { return None };
-    let mappings = step.location.mappings(model);
-    let mapping = mappings.iter().find(|mapping| is_target(step, mapping))?;
+    let mapping = step.targets.iter().find_map(|entity| step.location.mapping(entity))?;
     let is_bounded = |part: &&Part| matches!(part, Part::Field { name, .. } if name == by);
     let part = mapping.sort.as_ref()?.parts.iter().find(is_bounded).cloned();
     part.filter(|_| !mapping.sorts_as_number(model, by))

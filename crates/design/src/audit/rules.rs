@@ -3,6 +3,7 @@
 //! A rule is kept if every item that the new model accepts is one that the old model's rule accepts, as far as that can be shown from their
 //! definitions: what cannot be shown counts as lost.
 
+use super::copying::Copying;
 use super::effort::start_alike;
 use crate::keys::key_mapping::is_natural;
 use crate::model::condition::Condition;
@@ -104,12 +105,29 @@ impl Successor<'_> {
         old.table.keys == new.table.keys
             && entity.key == now.key
             && keeps_shard(&entity.key, entity.shard.as_ref(), now.shard.as_ref())
+            && self.keeps_items()
+    }
+
+    /// Whether no item becomes one of another entity because its own admits fewer keys.
+    fn keeps_items(&self) -> bool {
+        let Successor { new, entity, now, .. } = *self;
+        let is_same = |field: &str| {
+            entity.type_of(field) == now.type_of(field) && entity.is_positive(field) == now.is_positive(field)
+        };
+        if entity.delimiter() == now.delimiter() && entity.key_fields().all(is_same) {
+            return true;
+        }
+        let others = new.entities.iter().filter(|other| other.name != now.name);
+        let mut alike = others.filter(|other| is_alike(new, now, other)).enumerate();
+        !alike.any(|(number, other)| number >= MAX_COMPARED || share_keys(entity, other))
     }
 
     /// Whether whatever the new attribute admits, the old one does.
     fn keeps_values(&self, own: &Attribute, now: &Attribute) -> bool {
         let is_id = matches!(own.kind, ValueType::Id);
-        now.is_within(own) && (!is_id || self.entity.delimiter() == self.now.delimiter())
+        now.is_within(own)
+            && (!is_id || self.entity.delimiter() == self.now.delimiter())
+            && (!self.entity.is_required(&own.name) || self.now.is_required(&own.name))
     }
 
     fn keeps_index(&self, own: &IndexKey, now: &IndexKey) -> bool {
@@ -131,7 +149,14 @@ impl Successor<'_> {
         let originals = [(old, entity), (new, now)].map(|(model, copy)| {
             copy.copies.as_deref().and_then(|name| model.entity(name)).map(Entity::identifying)
         });
-        entity.identity == now.identity && entity.latest == now.latest && originals[0] == originals[1]
+        let pairings = [(old, entity), (new, now)].map(|(model, copy)| {
+            Copying::of_copy(model, copy)
+                .map(|own| (own.is_versioned(), own.is_comparable(), own.locates_copy()))
+        });
+        entity.identity == now.identity
+            && entity.latest == now.latest
+            && originals[0] == originals[1]
+            && pairings[0] == pairings[1]
     }
 
     fn keeps_aggregate(&self, own: &Aggregate, now: &Aggregate) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::plan::bounds::LAST;
 use crate::template::{FieldTypes, Part, Template};
+use std::cmp::Ordering;
 
 /// The texts from one to another, both included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,12 +67,17 @@ impl Span {
     }
 
     pub fn contains(&self, other: &Span) -> bool {
-        let ends_within = match (self.to(), other.to()) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(own), Some(to)) => to <= own,
-        };
-        self.from() <= other.from() && ends_within
+        self.from() <= other.from() && other.compare_ends(self).is_le()
+    }
+
+    /// Which of two ends first.
+    pub fn compare_ends(&self, other: &Span) -> Ordering {
+        match (self.to(), other.to()) {
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (Some(own), Some(to)) => own.cmp(to),
+        }
     }
 }
 
@@ -85,7 +91,7 @@ mod tests {
     fn spans_of_templates_hold_their_keys_and_little_else() {
         let types: BTreeMap<String, ValueType> = [
             ("at".to_owned(), ValueType::Timestamp),
-            ("state".to_owned(), ValueType::Choice(vec!["OPEN".to_owned(), "DONE".to_owned()])),
+            ("state".to_owned(), ValueType::Choice(vec!["OPEN".to_owned(), "DONE".to_owned()].into())),
             ("name".to_owned(), ValueType::String),
         ]
         .into();

@@ -1,14 +1,14 @@
 //! Audits the items of a table: each item by itself, then uniqueness, copies and aggregates across all of them.
 //!
-//! Items are added one by one and not kept. Only unique values, with the keys of their items, and copies are stored by hashes, so that a
+//! Items are added one by one and not kept. Only unique values, with the keys of their items, and copies are stored by their fingerprints, so that a
 //! large table can be read in a single pass.
 
 use crate::audit::aggregates::AggregateTotals;
 use crate::audit::copying::{Copying, Pair};
+use crate::audit::fingerprint::fingerprint;
 use crate::audit::{self, MARKER};
 use crate::item::{Attributes, Item, attributes};
 use crate::model::{Entity, Model};
-use crate::random::hash;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number of messages that are kept for each rule, and of keys that one names.
@@ -30,10 +30,10 @@ pub struct TableAudit<'m> {
     kept: usize,
     items: u64,
     violations: BTreeMap<&'static str, RuleViolations>,
-    /// Unique values, by the hash of the key of their marker.
-    values: HashMap<u64, UniqueValue>,
-    /// By the hash of copy and identity: the newest original and the copy.
-    copies: HashMap<u64, CopyPair>,
+    /// Unique values, by the fingerprint of the key of their marker.
+    values: HashMap<u128, UniqueValue>,
+    /// By the fingerprint of copy and identity: the newest original and the copy.
+    copies: HashMap<u128, CopyPair>,
     aggregates: AggregateTotals<'m>,
 }
 
@@ -72,10 +72,10 @@ impl UniqueValue {
 struct CopyPair {
     /// The number of originals, versions aside: there should be one.
     originals: u64,
-    /// The newest version of the original, and the hash of the values that both have.
-    newest: Option<(i64, u64)>,
-    /// The hashes of the values that copies have: there should be one.
-    copies: BTreeSet<u64>,
+    /// The newest version of the original, and the fingerprint of the values that both have.
+    newest: Option<(i64, u128)>,
+    /// The fingerprints of the values that copies have: there should be one.
+    copies: BTreeSet<u128>,
     /// The number of copies that there should be one of.
     counted: u64,
     name: String,
@@ -85,7 +85,7 @@ impl CopyPair {
     /// What is wrong.
     fn problem(&self) -> Option<String> {
         let name = &self.name;
-        let is_current = |original: u64| self.copies.iter().all(|copy| *copy == original);
+        let is_current = |original: u128| self.copies.iter().all(|copy| *copy == original);
         match self.newest {
             None => Some(format!("the copy {name} has no original")),
             Some(_) if self.originals > 1 => {
@@ -153,7 +153,7 @@ impl<'m> TableAudit<'m> {
     fn value(&mut self, key: &str) -> &mut UniqueValue {
         let name = key.trim_start_matches(MARKER);
         let new = || UniqueValue { name: name.to_owned(), ..UniqueValue::default() };
-        self.values.entry(hash(key)).or_insert_with(new)
+        self.values.entry(fingerprint(key)).or_insert_with(new)
     }
 
     fn record(&mut self, rule: &'static str, message: String) {
@@ -166,7 +166,7 @@ impl<'m> TableAudit<'m> {
 
     fn record_copies(&mut self, entity: &Entity, item: &Item, key: &[String], values: &Attributes) {
         for copying in Copying::of_entity(self.model, entity).into_iter().filter(Copying::is_comparable) {
-            let shared = hash(&format!("{:?}", copying.shared(item)));
+            let shared = fingerprint(&format!("{:?}", copying.shared(item)));
             if copying.copy.name == entity.name {
                 let pair = self.pair(&copying, &copying.pair_of_copy(key, values));
                 pair.copies.insert(shared);
@@ -188,7 +188,7 @@ impl<'m> TableAudit<'m> {
         let (copy, original) = (&copying.copy.name, &copying.original.name);
         let name = || format!("{copy} of {original} with {}", copying.name_of(pair));
         let new = || CopyPair { name: name(), ..CopyPair::default() };
-        self.copies.entry(hash(&format!("{:?}", (copy, pair)))).or_insert_with(new)
+        self.copies.entry(fingerprint(&format!("{:?}", (copy, pair)))).or_insert_with(new)
     }
 
     /// Returns the number of items and the violations by rule.
@@ -287,6 +287,22 @@ key = ["EMAIL#{email}", "USER"]
         assert!(found.iter().any(|text| text.ends_with("USER#2 / USER, …")), "{found:?}");
         let wrong = item("User", "CLIENT#1", "1", "a@b");
         assert!(inspect(&[wrong])[0].starts_with("key: "));
+    }
+
+    /// These texts have the same FNV-1a hash after the start of a marker's key.
+    #[test]
+    fn values_that_were_chosen_to_collide_are_told_apart() {
+        let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
+        let user = |id: &str, email: &str| item("User", &format!("USER#{id}"), id, email);
+        let (one, other) = ("gQXm7D2H53I", "WNOWLHO8zIb");
+        assert_eq!(
+            crate::random::hash(&format!("UNIQUE#User#email#{one}")),
+            crate::random::hash(&format!("UNIQUE#User#email#{other}"))
+        );
+        let mut audit = TableAudit::new(&model);
+        [user("1", one), user("2", other)].iter().for_each(|item| audit.add(item));
+        let unique = &audit.finish().1["unique"];
+        assert!(unique.examples.iter().all(|text| text.contains("has no marker")), "{unique:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::item::{Attributes, Item};
 use crate::model::{Attribute, Entity, Model};
 use crate::template::FieldTypes;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Checks the attributes of an item; `known` also has those that only its keys contain.
 pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &Attributes) -> Vec<Violation> {
@@ -15,6 +16,20 @@ pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &At
         violation("value", format!("{} {}: {problem}", entity.name, key_text(model, known)))
     };
     problems.map(named).collect()
+}
+
+/// What is wrong with an item, or with the marker of an item, that would expire though its entity does not: others would be left without it.
+pub(super) fn stray_expiries(model: &Model, entity: &Entity, item: &Item) -> Vec<Violation> {
+    let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+    let expires = |name: &String| {
+        [Some(entity), original].into_iter().flatten().any(|own| own.attribute(name).is_some())
+    };
+    let all = model.table.ttl.iter().chain(model.entities.iter().filter_map(|entity| entity.ttl.as_ref()));
+    let strays: BTreeSet<&String> = all.filter(|name| item.contains_key(*name) && !expires(name)).collect();
+    let message = |name: &String| {
+        format!("{name} must be absent: items with it expire, and {} declares no expiry", entity.name)
+    };
+    strays.into_iter().map(|name| violation("value", message(name))).collect()
 }
 
 fn problem(

@@ -267,11 +267,10 @@ fn impossible_value(test: &Test, kind: &ValueType) -> Option<(String, String)> {
     let constants = test.comparison.constants();
     let (message, help) = match kind {
         ValueType::Choice(choices) => {
-            let odd =
-                constants.iter().find(|value| !choices.iter().any(|choice| choice == value.as_str()))?;
+            let odd = constants.iter().find(|value| !choices.has(value.as_str()))?;
             let help = match closest(odd.as_str(), choices.iter().map(String::as_str)) {
                 Some(meant) => format!("did you mean '{meant}'?"),
-                None => format!("its values are {}", choices.join(", ")),
+                None => format!("its values are {}", choices.named()),
             };
             (format!("{name} is never '{}'", odd.as_str()), help)
         }

@@ -63,27 +63,21 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Keys are made of values that have a text; under its own name, a key attribute is a string or a number.
+    /// Under its own name, a key attribute is a string or a number.
     fn keyable(&mut self, mapping: &KeyMapping<'m>) {
         for (name, template) in mapping.location.key_names(self.model).iter().zip(mapping.key) {
-            let fields = template.fields().filter_map(|field| mapping.entity.attribute(field));
-            let is_own = template.bare_field() == Some(name);
-            let is_odd = |own: &&Attribute| !own.kind.is_scalar() || (is_own && own.kind == ValueType::Bool);
-            let Some(attribute) = fields.into_iter().find(is_odd) else { continue };
-            let (kind, own) = (attribute.kind.described(), &attribute.name);
-            let (why, help) = match is_own {
-                true => (
-                    "and a key attribute is a string or a number: items with it are refused",
-                    format!("give the key an attribute of its own with the text of {own}"),
-                ),
-                false => (
-                    "which has no text for a key",
-                    format!("make the key from a text, such as one value of {own} or its hash"),
-                ),
+            let own = template.bare_field().filter(|field| field == name);
+            let is_odd = |own: &&Attribute| !own.kind.is_scalar() || own.kind == ValueType::Bool;
+            let Some(attribute) = own.and_then(|own| mapping.entity.attribute(own)).filter(is_odd) else {
+                continue;
             };
-            let message = format!("{template}: {own} is {kind}, {why}");
-            let finding = self.about_mapping("P222", Severity::Error, mapping);
-            self.report(finding.with_message(message).with_help(help));
+            let message = format!(
+                "{name} is {}, and a key attribute is a string or a number: items with it are refused",
+                attribute.kind.described()
+            );
+            let finding = self.about_mapping("P222", Severity::Error, mapping).with_message(message);
+            let help = format!("give the key an attribute of its own with the text of {name}");
+            self.report(finding.with_help(help));
         }
     }
 

@@ -262,7 +262,7 @@ fn entity(own: &Value, model: &Model) -> Result<Entity, String> {
 /// The type of one of several texts; text, if a model has no type for them.
 fn choice(choices: &[String]) -> ValueType {
     let type_of = ValueType::parse(&choices.join("|"));
-    let is_exact = |kind: &ValueType| matches!(kind, ValueType::Choice(own) if own == choices);
+    let is_exact = |kind: &ValueType| matches!(kind, ValueType::Choice(own) if **own == *choices);
     type_of.filter(is_exact).unwrap_or(ValueType::String)
 }
 

@@ -235,7 +235,7 @@ impl ModelSchema<'_> {
         let choices: Vec<&str> =
             definition["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if choices.len() > 1 {
-            return ValueType::Choice(choices.into_iter().map(str::to_owned).collect());
+            return ValueType::Choice(choices.into_iter().map(str::to_owned).collect::<Vec<_>>().into());
         }
         match definition["generate"].as_str() {
             Some("ulid") => return ValueType::Ulid,

@@ -11,7 +11,7 @@ mod writes;
 pub use schema::LoggedTables;
 
 use crate::audit::observed_read::{
-    ObservedRead, ObservedSort, RequestShape, attribute_read, attribute_scan, proposed_pattern,
+    ObservedRead, ObservedSort, RequestShapes, attribute_read, attribute_scan, proposed_pattern,
     request_shapes,
 };
 use crate::draft::{Asked, Confidence, Draft};
@@ -58,7 +58,7 @@ pub struct RequestLog {
     table: String,
     /// Whether the entities are those of a given model, which is not extended.
     given: bool,
-    shapes: Vec<RequestShape>,
+    shapes: RequestShapes,
     lines: u64,
     first: f64,
     last: f64,
@@ -182,7 +182,7 @@ impl RequestLog {
             }
             return;
         }
-        let Some(mut pattern) = proposed_pattern(&self.draft.model, &observed) else {
+        let Some(mut pattern) = proposed_pattern(&self.draft.model, &self.shapes, &observed) else {
             let operation = if read.query { "Query" } else { "GetItem" };
             let place = read.index.as_deref().unwrap_or("the table");
             let start = start(&partition);

@@ -4,7 +4,7 @@
 
 use crate::check::examine;
 use crate::finding::Finding;
-use crate::model::Model;
+use crate::model::{Entity, Model};
 use crate::reader::read;
 use crate::source::{Source, Span};
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 /// The most repairs that are tried for one report.
 const MAX_TRIED: usize = 24;
-/// The most bytes of model text that are checked to try repairs.
-const MAX_BYTES: usize = 1 << 20;
+/// The most work that is done to try repairs: bytes of model text, and tests of conditions.
+const MAX_WORK: usize = 1 << 20;
 
 /// A change to the text of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub(crate) fn settle(model: &Model, findings: &mut [Finding]) {
     let Some(text) = model.text.as_deref() else { return };
     let mut text = text.to_owned();
     let mut now = found(findings);
-    let mut tries = MAX_TRIED.min(MAX_BYTES / text.len().max(1));
+    let mut tries = MAX_TRIED.min(MAX_WORK / work(model, &text));
     for finding in findings.iter_mut() {
         let proposals = std::mem::take(&mut finding.proposals);
         for repair in proposals {
@@ -176,6 +176,18 @@ pub(crate) fn settle(model: &Model, findings: &mut [Finding]) {
             }
         }
     }
+}
+
+/// About how much work it is to check a model: its text is read, and the condition of each pattern is compared with those of the indexes.
+fn work(model: &Model, text: &str) -> usize {
+    let tests = |entity: &Entity| -> usize {
+        entity.indexes.iter().map(|index_key| index_key.when.tests().len()).sum()
+    };
+    let by_name: HashMap<&str, usize> =
+        model.entities.iter().map(|entity| (entity.name.as_str(), tests(entity))).collect();
+    let targets = model.patterns.iter().flat_map(|pattern| &pattern.targets);
+    let compared: usize = targets.filter_map(|target| by_name.get(target.entity.as_str())).sum();
+    text.len().max(1) + compared
 }
 
 fn check_text(text: &str) -> Option<Found> {

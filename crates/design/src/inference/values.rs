@@ -167,7 +167,7 @@ impl Summary {
         let each = if is_upper { 4 } else { 6 };
         let recurs = !self.has_many && number >= 2 && self.count >= MANY && self.count >= number * each;
         (recurs && self.distinct.iter().all(is_word))
-            .then(|| ValueType::Choice(self.distinct.iter().cloned().collect()))
+            .then(|| ValueType::Choice(self.distinct.iter().cloned().collect::<Vec<_>>().into()))
     }
 }
 
@@ -231,7 +231,10 @@ mod tests {
         assert_eq!(texts(&["a b"]).value_type(), ValueType::String);
         assert_eq!(texts(&["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).value_type(), ValueType::Ulid);
         let words: Vec<&str> = ["NEW", "PAID"].into_iter().cycle().take(8).collect();
-        assert_eq!(texts(&words).value_type(), ValueType::Choice(vec!["NEW".to_owned(), "PAID".to_owned()]));
+        assert_eq!(
+            texts(&words).value_type(),
+            ValueType::Choice(vec!["NEW".to_owned(), "PAID".to_owned()].into())
+        );
         assert_eq!(texts(&words[..7]).value_type(), ValueType::Id);
         let mut mixed = texts(&["n/a"]);
         mixed.add(&Value::Null);

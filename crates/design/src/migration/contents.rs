@@ -1,10 +1,11 @@
-//! The contents of a table by entity, as counts and hashes, so that two tables of any size can be compared.
+//! The contents of a table by entity, as counts and fingerprints, so that two tables of any size can be compared.
 
 use super::normal_form::normal_form;
+use crate::audit::fingerprint::fingerprint;
 use crate::item::Item;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of items of each entity and the sum of their hashes, which does not depend on their order.
+/// The number of items of each entity and the sum of their fingerprints, which does not depend on their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     entities: BTreeMap<String, (u64, u128)>,
@@ -18,7 +19,7 @@ impl Contents {
         }
         if let Some((count, sum)) = self.entities.get_mut(entity) {
             *count += 1;
-            *sum = sum.wrapping_add(hash(&format!("{:?}", normal_form(item))));
+            *sum = sum.wrapping_add(fingerprint(&format!("{:?}", normal_form(item))));
         }
     }
 

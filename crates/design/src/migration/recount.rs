@@ -1,13 +1,13 @@
 //! Recounts the aggregates of a table: which items have others than they should, and what they become.
 
 use super::key_of;
-use crate::audit::aggregates::{Amount, Contribution, Identity, Total, contributions, identity, named};
+use crate::audit::aggregates::{Amount, Contribution, Identity, Total, contributions, identity};
+use crate::audit::fingerprint::fingerprint;
 use crate::audit::{known_values, recognise};
 use crate::generate::typed_value;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::decimal::Decimal;
 use crate::model::{Aggregate, Entity, Model};
-use crate::random::hash;
 use std::collections::{HashMap, HashSet};
 
 /// The aggregates of a table whose items are added one by one. What is kept is one entry for each item that has aggregates: its key, and some
@@ -116,7 +116,7 @@ impl<'m> Recount<'m> {
 
 /// The number of an item in a recount.
 fn number(entity: &Entity, identity: &Identity) -> u64 {
-    entity.aggregates.first().map_or(0, |first| hash(&named(entity, identity, first)))
+    fingerprint(&format!("{:?}", (&entity.name, identity))) as u64
 }
 
 /// Returns the aggregates that an item has.
@@ -204,5 +204,50 @@ impl Owner<'_> {
                 item.insert(name.clone(), typed_value(&attribute.kind, &amount.to_string()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Value;
+
+    const MODEL: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Page]
+attributes = { a = "string", b = "string" }
+identity = ["a", "b"]
+key = ["P#{a:escaped}#{b:escaped}", "P"]
+aggregates = { n = "count Line" }
+[entity.Line]
+attributes = { a = "string", b = "string", lineId = "id" }
+key = ["P#{a:escaped}#{b:escaped}", "L#{lineId}"]
+"#;
+
+    fn item(kind: &str, sort: &str, a: &str, b: &str) -> Item {
+        let partition = format!("P#{a}#{b}");
+        let texts = [("type", kind), ("PK", partition.as_str()), ("SK", sort), ("a", a), ("b", b)];
+        texts.map(|(name, text)| (name.to_owned(), Value::String(text.to_owned()))).into()
+    }
+
+    #[test]
+    fn owners_are_told_apart_whatever_their_values_contain() {
+        let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
+        let mut recount = Recount::new(&model).unwrap();
+        let (owner, other) = (item("Page", "P", "1, b 2", "3"), item("Page", "P", "1", "2, b 3"));
+        for item in [&owner, &other, &item("Line", "L#1", "1, b 2", "3")] {
+            recount.add(item);
+        }
+        let corrections = recount.corrections();
+        let counted: Vec<&Correction> = corrections
+            .iter()
+            .filter(|correction| correction.after.get("n") == Some(&Value::Number("1".to_owned())))
+            .collect();
+        assert_eq!(counted.len(), 1, "{corrections:?}");
+        assert_eq!(counted[0].key.get("PK"), owner.get("PK"));
     }
 }

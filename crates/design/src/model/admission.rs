@@ -6,7 +6,6 @@ use super::limits::Zone;
 use super::text_form::{TimeForm, is_date, is_ksuid, is_ulid, is_uuid, time_form};
 use super::value_type::ValueType;
 use crate::finding::closest;
-use crate::formatting::list;
 use crate::item::Value;
 use crate::plan::bounds::LAST;
 
@@ -28,7 +27,7 @@ impl Attribute {
     pub fn is_within(&self, other: &Attribute) -> bool {
         let same_kind = match (&self.kind, &other.kind) {
             (ValueType::Choice(own), ValueType::Choice(others)) => {
-                own.iter().all(|choice| others.contains(choice))
+                own.iter().all(|choice| others.has(choice))
             }
             (ValueType::Int, ValueType::Decimal) => true,
             (own, others) => own == others || (*others == ValueType::String && own.is_text()),
@@ -78,10 +77,10 @@ impl Attribute {
             ValueType::Id => text
                 .contains(delimiter)
                 .then(|| format!("and an identifier does not contain the delimiter {delimiter}")),
-            ValueType::Choice(choices) => (!choices.iter().any(|choice| choice == text)).then(|| {
+            ValueType::Choice(choices) => (!choices.has(text)).then(|| {
                 let meant = closest(text, choices.iter().map(String::as_str));
                 let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-                format!("none of {}{meant}", list(choices))
+                format!("none of {}{meant}", choices.named())
             }),
             ValueType::Date => unless(is_date(text), "a date such as 2026-04-05"),
             ValueType::Ulid => unless(is_ulid(text), "a ULID: 26 digits of Crockford's base 32"),

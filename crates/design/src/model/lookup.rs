@@ -1,5 +1,6 @@
 //! Lookup of entities and attributes by name. A model has up to 500 entities, and every rule looks some up.
 
+use crate::audit::keys::GeneratedKeys;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
 use crate::plan::filtered::FilteredAttributes;
@@ -28,6 +29,7 @@ pub struct Lookup {
     prefixes: HashMap<String, String>,
     /// Built when it is first needed, since plans look entities up.
     filtered: OnceLock<FilteredAttributes>,
+    generated: OnceLock<GeneratedKeys>,
 }
 
 impl Lookup {
@@ -42,6 +44,7 @@ impl Lookup {
             numbers: HashMap::new(),
             prefixes: HashMap::new(),
             filtered: OnceLock::new(),
+            generated: OnceLock::new(),
         };
         for (number, entity) in model.entities.iter().enumerate() {
             lookup.add(number, entity);
@@ -74,6 +77,10 @@ impl Lookup {
 
     pub fn filtered(&self, model: &Model) -> &FilteredAttributes {
         self.filtered.get_or_init(|| FilteredAttributes::of(model))
+    }
+
+    pub fn generated_keys(&self, model: &Model) -> &GeneratedKeys {
+        self.generated.get_or_init(|| GeneratedKeys::of(model))
     }
 
     pub fn entity<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Entity> {

@@ -1,5 +1,7 @@
 //! Attribute types of a model: the characters of their text, whether it sorts as the values do, the number of values.
 
+use super::choices::Choices;
+
 /// The type of an attribute, as the model declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueType {
@@ -26,7 +28,7 @@ pub enum ValueType {
     /// A KSUID.
     Ksuid,
     /// One of several words: `PENDING|PAID`.
-    Choice(Vec<String>),
+    Choice(Choices),
     /// A list.
     List,
     /// A map.
@@ -57,7 +59,10 @@ impl ValueType {
     pub fn parse(text: &str) -> Option<ValueType> {
         if text.contains('|') {
             let choices: Vec<String> = text.split('|').map(|choice| choice.trim().to_owned()).collect();
-            return choices.iter().all(|choice| !choice.is_empty()).then_some(ValueType::Choice(choices));
+            return choices
+                .iter()
+                .all(|choice| !choice.is_empty())
+                .then(|| ValueType::Choice(choices.into()));
         }
         let found = NAMES.iter().find(|(name, _)| *name == text);
         found.map(|(_, kind)| kind.clone())
@@ -105,7 +110,7 @@ impl ValueType {
     /// Returns the type in words: `a number`.
     pub fn described(&self) -> String {
         match self {
-            ValueType::Choice(choices) => format!("one of {}", choices.join(", ")),
+            ValueType::Choice(choices) => format!("one of {}", choices.named()),
             ValueType::Int => "a whole number".to_owned(),
             ValueType::Decimal => "a number".to_owned(),
             ValueType::Id | ValueType::String => "a string".to_owned(),
@@ -180,7 +185,7 @@ impl ValueType {
             ValueType::Date => character.is_ascii_digit() || character == '-',
             ValueType::Uuid => character.is_ascii_hexdigit() || character == '-',
             ValueType::Ulid | ValueType::Ksuid => character.is_ascii_alphanumeric(),
-            ValueType::Choice(choices) => choices.iter().any(|choice| choice.contains(character)),
+            ValueType::Choice(choices) => choices.may_contain(character),
         }
     }
 

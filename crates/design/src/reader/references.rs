@@ -5,7 +5,7 @@ use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern, Shard};
 use crate::reader::is_reserved;
 use crate::source::Span;
-use crate::template::FieldTypes;
+use crate::template::{FieldTypes, Template};
 
 pub fn check(model: &Model, findings: &mut Vec<Finding>) {
     let mut names = Names { model, findings };
@@ -78,10 +78,8 @@ impl<'a> Names<'a> {
 
     fn entity(&mut self, entity: &Entity) {
         let subject = entity.subject();
+        self.key_fields(entity, &self.model.table.keys, &entity.key, &entity.key_span);
         for template in &entity.key {
-            for field in template.fields() {
-                self.attribute(entity, &subject, &entity.key_span, field);
-            }
             if template.has_field(crate::template::SHARD) && entity.shard.is_none() {
                 self.shard_missing(entity, &entity.key_span);
             }
@@ -91,10 +89,9 @@ impl<'a> Names<'a> {
                 let known = self.model.indexes.iter().map(|index| index.name.as_str());
                 self.unknown(&subject, &index_key.span, "index", &index_key.index, known);
             }
+            let names = self.model.index(&index_key.index).map(|index| index.keys.as_slice());
+            self.key_fields(entity, names.unwrap_or_default(), &index_key.key, &index_key.span);
             for template in &index_key.key {
-                for field in template.fields() {
-                    self.attribute(entity, &subject, &index_key.span, field);
-                }
                 if template.has_field(crate::template::SHARD)
                     && index_key.shard.is_none()
                     && entity.shard.is_none()
@@ -147,6 +144,28 @@ impl<'a> Names<'a> {
                     .with_help("declare the count of one of them instead: expect = { count = 1000 }"),
             );
             return;
+        }
+    }
+
+    /// The fields of keys are attributes, and have a text, unless the key attribute is the attribute itself.
+    fn key_fields(&mut self, entity: &Entity, names: &[String], templates: &[Template], span: &Span) {
+        let subject = entity.subject();
+        for (number, template) in templates.iter().enumerate() {
+            let is_itself = template.bare_field() == names.get(number).map(String::as_str);
+            for field in template.fields() {
+                self.attribute(entity, &subject, span, field);
+                let kind = entity.type_of(field).filter(|kind| !kind.is_scalar() && !is_itself);
+                if let Some(kind) = kind {
+                    self.findings.push(
+                        Finding::new("P003", Severity::Error, &subject, span)
+                            .with_message(format!(
+                                "{field} is {}, which has no text for a key",
+                                kind.described()
+                            ))
+                            .with_help("use a text, such as a hash of it in an attribute of its own"),
+                    );
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::model::value_type::ValueType;
 /// Words as a type of choices, if a model can write them so.
 pub(super) fn choice(words: &[String]) -> Option<ValueType> {
     let fine = |word: &String| !word.is_empty() && word.trim() == word && !word.contains(['|', '?', '#']);
-    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec()))
+    (words.len() > 1 && words.iter().all(fine)).then(|| ValueType::Choice(words.to_vec().into()))
 }
 
 /// The attribute type of a built-in type.

@@ -34,7 +34,7 @@ pub(super) fn value(attribute: &Attribute, text: &str) -> Result<Value, String> 
         ValueType::Set => Value::StringSet(
             elements(text).ok_or_else(|| not("a list"))?.iter().filter_map(Value::to_text).collect(),
         ),
-        ValueType::Choice(choices) if !choices.iter().any(|choice| choice == text) => {
+        ValueType::Choice(choices) if !choices.has(text) => {
             return Err(not(&format!("one of {}", choices.join(", "))));
         }
         _ => Value::String(text.to_owned()),
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(value(&ValueType::Bool, "t").unwrap(), Value::Bool(true));
         assert!(value(&ValueType::Int, "1.5").is_err());
         assert!(
-            value(&ValueType::Choice(vec!["a".to_owned(), "b".to_owned()]), "c")
+            value(&ValueType::Choice(vec!["a".to_owned(), "b".to_owned()].into()), "c")
                 .unwrap_err()
                 .contains("a, b")
         );

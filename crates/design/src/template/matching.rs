@@ -2,9 +2,10 @@
 //!
 //! A first pass, from the end of the key to its start, records where the rest of the template can produce the rest of the key. A second pass
 //! gives each field, from the start, the shortest text after which the rest can follow, so that a delimiter ends a value. Both passes visit
-//! each character once per part. Only a field that occurs twice may have to be tried with several texts.
+//! each character once per part; of many choices, those that fit are found without trying each. Only a field that occurs twice may have to be tried with several texts.
 
 use super::{CharacterClass, FieldTypes, Format, Part, Template};
+use crate::model::choices::Choices;
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ struct Field<'a> {
     format: Format,
     class: CharacterClass,
     length: Option<usize>,
-    choices: Option<Vec<String>>,
+    choices: Option<&'a Choices>,
     /// The pieces in which the same field occurs earlier, and its formats there.
     before: Vec<(usize, Format)>,
 }
@@ -117,17 +118,11 @@ impl<'a> Matching<'a> {
             run = if is_own { run + 1 } else { 0 };
             has_end = is_own && (has_end || next_row[at + 1]);
             let ends_after = |length: usize| (1..=run).contains(&length) && next_row[at + length];
-            row[at] = match (&field.choices, field.length) {
+            row[at] = match (field.choices, field.length) {
                 (None, None) => has_end,
                 (None, Some(length)) => ends_after(length),
-                (Some(choices), length) => {
-                    has_end
-                        && choices.iter().any(|choice| {
-                            let characters = choice.chars().count();
-                            self.rest(at).starts_with(choice.as_str())
-                                && length.is_none_or(|length| length == characters)
-                                && ends_after(characters)
-                        })
+                (Some(choices), _) => {
+                    has_end && choices.starts_of(field.format, self.rest(at)).any(ends_after)
                 }
             };
         }
@@ -176,7 +171,7 @@ impl<'a> Matching<'a> {
 impl<'a> Field<'a> {
     fn new(name: &'a str, format: Format, types: &'a dyn FieldTypes, earlier: &[Piece<'a>]) -> Field<'a> {
         let choices = match types.type_of(name) {
-            Some(ValueType::Choice(choices)) => Some(format.choices(choices).collect()),
+            Some(ValueType::Choice(choices)) => Some(choices),
             _ => None,
         };
         let class = CharacterClass::of(types, name, format, true);
@@ -191,7 +186,7 @@ impl<'a> Field<'a> {
     /// Returns whether a text of this many characters can be the field's, given what earlier pieces have taken.
     fn takes(&self, text: &str, characters: usize, taken: &[&str]) -> bool {
         self.length.is_none_or(|length| length == characters)
-            && self.choices.as_ref().is_none_or(|choices| choices.iter().any(|choice| choice == text))
+            && self.choices.is_none_or(|choices| choices.writes(self.format, text))
             && self.before.iter().all(|(piece, format)| {
                 same_value(&format.restore(taken[*piece]), *format, &self.format.restore(text), self.format)
             })
@@ -227,7 +222,14 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn types() -> BTreeMap<String, ValueType> {
-        let kinds = [("s", "string"), ("z", "string"), ("i", "id"), ("n", "int"), ("c", "A|AB|B#")];
+        let kinds = [
+            ("s", "string"),
+            ("z", "string"),
+            ("i", "id"),
+            ("n", "int"),
+            ("c", "A|AB|B#"),
+            ("d", "1|2|12|2.0"),
+        ];
         kinds.map(|(name, kind)| (name.to_owned(), ValueType::parse(kind).unwrap())).into()
     }
 
@@ -249,6 +251,11 @@ mod tests {
             "{i:lower}",
             "{c:lower}",
             "{c:escaped}",
+            "{c:year}",
+            "{d}",
+            "{d:02}",
+            "{d:+01}",
+            "{d:01.1}",
         ];
         let parts = prop::collection::vec(prop::sample::select(parts.to_vec()), 0..6);
         parts.prop_map(|parts| Template::parse(&parts.concat()).unwrap())
@@ -307,7 +314,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
         #[test]
-        fn keys_are_split_as_if_every_text_were_tried(template in template(), key in "([ABab1#%2é]|%23){0,9}") {
+        fn keys_are_split_as_if_every_text_were_tried(template in template(), key in "([ABab012#%é.]|%23){0,9}") {
             prop_assert_eq!(template.matches(&key, &types()), tried(&template.parts, &key, &[]));
         }
     }
@@ -323,6 +330,27 @@ mod tests {
                 let key = "a#".repeat(length / 2) + &ATTRIBUTE_SEPARATOR.to_string();
                 assert_eq!(template.matches(&key, &types()), None);
             }
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn many_choices_are_not_tried_one_by_one() {
+        let of = |choices: Vec<String>| -> BTreeMap<String, ValueType> {
+            [("c".to_owned(), ValueType::Choice(choices.into()))].into()
+        };
+        let apart = of((0..100_000).map(|number| format!("x{number}")).collect());
+        let nested = of((1..1_000).map(|length| "x".repeat(length)).collect());
+        let start = Instant::now();
+        for types in [&apart, &nested] {
+            for text in ["{c}", "{c:lower}", "{c:escaped}", "{c:08}", "{c:month}", "{c}#{c}"] {
+                let template = Template::parse(text).unwrap();
+                assert_eq!(template.matches(&"x".repeat(2_000), types), None, "{text}");
+            }
+        }
+        let template = Template::parse("A{c}").unwrap();
+        for number in 0..1_000 {
+            assert!(template.matches(&format!("Ax{number}"), &apart).is_some());
         }
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     }

@@ -106,9 +106,7 @@ fn first_characters(types: &dyn FieldTypes, piece: Piece<'_>) -> Option<(char, c
     let bounds = |characters: Vec<char>| Some((*characters.iter().min()?, *characters.iter().max()?));
     match types.type_of(name)? {
         ValueType::String | ValueType::Id => None,
-        ValueType::Choice(choices) => {
-            bounds(format.choices(choices).filter_map(|choice| choice.chars().next()).collect())
-        }
+        ValueType::Choice(choices) => choices.first_characters(format),
         kind if kind.is_time() => Some(('0', '9')),
         _ => {
             let class = CharacterClass::of(types, name, format, false);

@@ -299,9 +299,7 @@ fn add_alternatives(elements: &mut Vec<Element>, alternatives: Vec<Vec<Element>>
 /// Returns whether no choice is the start of another.
 fn are_prefix_free(kind: &ValueType) -> bool {
     let ValueType::Choice(choices) = kind else { return false };
-    let mut sorted: Vec<&String> = choices.iter().collect();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|pair| !pair[1].starts_with(pair[0].as_str()))
+    choices.are_prefix_free()
 }
 
 /// Returns whether choices are short enough to be compared character by character.

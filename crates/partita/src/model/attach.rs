@@ -3,7 +3,9 @@
 use super::arguments::{Attach, Detach, PlainFormat, Watch};
 use super::{FINE, Outcome, file, table_check};
 use crate::client::{Client, MODELS_PATH};
+use partita_design::formatting::printable;
 use serde_json::Value;
+use std::borrow::Cow;
 
 pub fn attach(arguments: &Attach) -> Outcome {
     let source = file::text(&arguments.model)?;
@@ -135,17 +137,15 @@ fn print_unused(statistics: &Value) {
         ("writes never made", "writesNeverMade", "write"),
     ] {
         let entries = list(&statistics[field]);
-        let names: Vec<&str> = entries.iter().map(|entry| text(&entry[label])).collect();
+        let names: Vec<Cow<'_, str>> = entries.iter().map(|entry| text(&entry[label])).collect();
         if !names.is_empty() {
             println!("\n{title}: {}", names.join(", "));
         }
     }
     for index in list(&statistics["unusedIndexes"]) {
-        let cost = index["monthlyCost"].as_f64().unwrap_or_default();
-        println!(
-            "\nindex {} is never read; it costs {cost:.2} USD a month at the declared rates",
-            text(&index["index"])
-        );
+        let cost = index["monthlyCost"].as_f64();
+        let cost = cost.map(|cost| format!("; it costs {cost:.2} USD a month at the declared rates"));
+        println!("\nindex {} is never read{}", text(&index["index"]), cost.unwrap_or_default());
     }
 }
 
@@ -153,6 +153,7 @@ fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// A text of the server's answer, which may quote what its clients have sent.
+fn text(value: &Value) -> Cow<'_, str> {
+    printable(value.as_str().unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use super::arguments::{Audit, PlainFormat};
 use super::{FINE, FOUND, Outcome, file, items};
 use crate::client::Client;
 use partita_design::audit::table::{EXAMPLES, RuleViolations, TableAudit};
-use partita_design::formatting::plural;
+use partita_design::formatting::{plural, printable};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub fn run(arguments: &Audit) -> Outcome {
 pub fn print(items: u64, broken: &BTreeMap<&'static str, RuleViolations>) {
     for (rule, RuleViolations { items, examples }) in broken {
         println!("{rule}: {items}");
-        examples.iter().for_each(|example| println!("  {example}"));
+        examples.iter().for_each(|example| println!("  {}", printable(example)));
         if *items > examples.len() as u64 {
             println!("  … and {} more", items - examples.len() as u64);
         }

@@ -15,8 +15,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub const PATH: &str = "/_partita/model";
-/// The work of attaching a model, in bytes to process: its keys are compared with each other.
-const ATTACH_WORK: usize = 16 << 20;
+/// The work of attaching or showing a model, in bytes to process: its keys are compared with each other, and its indexes priced.
+const MODEL_WORK: usize = 16 << 20;
 
 impl Models {
     /// The response to a request, as JSON; computed on another thread.
@@ -26,9 +26,8 @@ impl Models {
         query: &str,
         body: Vec<u8>,
     ) -> Result<Vec<u8>, Exception> {
-        let work = if *method == Method::PUT { ATTACH_WORK } else { body.len() };
         let (models, method, query) = (Arc::clone(self), method.clone(), query.to_owned());
-        offload(work, move || models.handle_now(&method, &query, &body)).await?
+        offload(MODEL_WORK, move || models.handle_now(&method, &query, &body)).await?
     }
 
     fn handle_now(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {

@@ -10,20 +10,17 @@ use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::audit::effort;
 use partita_design::audit::judge::{Change, judge};
-use partita_design::audit::observed_read::{RequestShape, request_shapes};
+use partita_design::audit::observed_read::{RequestShapes, request_shapes};
 use partita_design::audit::rules::lost_rules;
 use partita_design::capacity::index_cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
-use partita_design::keys::key_mapping::{KeyMapping, TableOrIndex};
 use partita_design::migration::Transition;
 use partita_design::model::ReadRule;
-use partita_design::model::value_type::ValueType;
-use partita_design::template::Template;
 use partita_value::ItemRef;
 use partita_value::names::TableName;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +47,7 @@ impl Mode {
 
 pub struct ModelWatch {
     pub(super) model: Model,
-    pub(super) shapes: Vec<RequestShape>,
-    pub(super) partitions: Vec<PartitionTemplate>,
+    pub(super) shapes: RequestShapes,
     effort: JudgingEffort,
     mode: Mode,
     /// The model before, while the table is migrated from it: what follows it is right too.
@@ -62,16 +58,10 @@ pub struct ModelWatch {
     since: Instant,
     statistics: Mutex<Statistics>,
     log: ViolationLog,
-    /// The number of parts in all key templates.
+    /// What each index costs a month, once somebody asks.
+    index_costs: OnceLock<BTreeMap<String, f64>>,
+    /// The number of parts in all key templates, and in the requests of all patterns.
     parts: usize,
-}
-
-/// How an entity's partition key is built in the table or in an index.
-pub(super) struct PartitionTemplate {
-    pub index: Option<String>,
-    pub template: Template,
-    pub text: String,
-    pub types: BTreeMap<String, ValueType>,
 }
 
 /// A running request and the patterns or writes that it is for.
@@ -107,19 +97,11 @@ pub struct Attribution {
 impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
         let shapes = request_shapes(&model);
-        let slots = TableOrIndex::all(&model).into_iter().flat_map(|place| place.mappings(&model));
-        let partition = |slot: KeyMapping<'_>| PartitionTemplate {
-            index: slot.location.index.map(|index| index.name.clone()),
-            text: slot.partition.to_string(),
-            types: slot.entity.types_map(),
-            template: slot.partition,
-        };
-        let partitions = slots.map(partition).collect();
         let (reads, since) = (model.table.reads, clock::monotonic_now());
-        let (former, statistics) = (None, Mutex::default());
-        let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model));
+        let (former, statistics, index_costs) = (None, Mutex::default(), OnceLock::new());
+        let (effort, parts) = (JudgingEffort::new(&model), effort::all_parts(&model) + shapes.parts());
         let log = ViolationLog::new(model.table.name.clone());
-        ModelWatch { model, shapes, partitions, effort, mode, former, reads, since, statistics, log, parts }
+        ModelWatch { model, shapes, effort, mode, former, reads, since, statistics, log, index_costs, parts }
     }
 
     /// Sets the model before, from which the table is being migrated.
@@ -139,7 +121,7 @@ impl ModelWatch {
         self
     }
 
-    /// The number of parts in all key templates.
+    /// The number of parts in all key templates, and in the requests of all patterns.
     pub fn parts(&self) -> usize {
         let former = self.former.as_ref().map_or(0, |former| former.parts());
         self.parts + former
@@ -179,9 +161,8 @@ impl ModelWatch {
     /// The indexes that no request has read, and what each costs a month at the declared rates.
     fn unused_indexes(&self) -> Vec<Value> {
         let unused = self.model.indexes.iter().filter(|index| !self.statistics().has_read(&index.name));
-        let prices = Prices::parse(DEFAULT_PRICES).ok();
-        let cost = |index| prices.as_ref().map(|prices| index_cost::month(&self.model, index, prices));
-        unused.map(|index| json!({ "index": index.name, "monthlyCost": cost(index) })).collect()
+        let costs = self.index_costs.get_or_init(|| index_costs(&self.model));
+        unused.map(|index| json!({ "index": index.name, "monthlyCost": costs.get(&index.name) })).collect()
     }
 
     pub(super) fn applies_to(&self, table: &TableName) -> bool {
@@ -361,6 +342,13 @@ impl ModelWatch {
             _ => (0, false),
         }
     }
+}
+
+/// What each index costs a month at the declared rates; nothing if that takes too long to compute.
+fn index_costs(model: &Model) -> BTreeMap<String, f64> {
+    let prices = Prices::parse(DEFAULT_PRICES).ok();
+    let months = prices.and_then(|prices| index_cost::months(model, &prices)).unwrap_or_default();
+    months.into_iter().map(|(name, cost)| (name.to_owned(), cost)).collect()
 }
 
 /// Adds the declared and the observed rate to the statistics of patterns or writes; returns the names without any request.

@@ -185,14 +185,14 @@ impl ModelWatch {
 
     /// How the items of an undeclared read can be read.
     fn advice(&self, seen: &ObservedRead<'_>) -> String {
-        match propose_pattern(&self.model, seen) {
+        match propose_pattern(&self.model, &self.shapes, seen) {
             Some(Proposal::Line(line)) => format!(". To declare it, add to [pattern]: {line}"),
             Some(Proposal::OtherRequest(request)) => format!(": {request}. Send that request"),
             None if seen.partition.starts_with(MARKER) => {
                 ": a marker of a unique value is for writes, which are cancelled if the value is taken. To look a value up, declare a pattern by it"
                     .to_owned()
             }
-            None => match proposed_pattern(&self.model, seen) {
+            None => match proposed_pattern(&self.model, &self.shapes, seen) {
                 Some(pattern) => {
                     let names: Vec<&str> =
                         pattern.targets.iter().map(|target| target.entity.as_str()).collect();
@@ -205,9 +205,7 @@ impl ModelWatch {
 
     /// Counts a partition key under the template that it matches.
     pub(super) fn count_key(&self, index: Option<&str>, partition: &str) {
-        let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
-        let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
-        let template = own.map_or("no template", |own| own.text.as_str());
+        let template = self.shapes.partition_template(index, partition).unwrap_or("no template");
         // Requests may name any index; only the model's are counted separately.
         let place = match index {
             Some(name) if self.model.index(name).is_none() => "unknown indexes",

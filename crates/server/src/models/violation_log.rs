@@ -2,6 +2,7 @@
 //! never wait for whoever reads the log, and clients cannot make it grow without bounds.
 
 use super::statistics::shortened;
+use partita_design::formatting::printable;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -51,7 +52,8 @@ impl ViolationLog {
         write: impl FnOnce() -> W,
     ) {
         let sender = self.sender.get_or_init(|| start(Arc::clone(&self.omitted), write()));
-        let line = || Line { rule, message: shortened(message).into_owned() };
+        // Messages quote keys and values that clients have chosen.
+        let line = || Line { rule, message: printable(&shortened(message)).into_owned() };
         if sender.as_ref().is_none_or(|sender| sender.try_send(line()).is_err()) {
             self.omitted.fetch_add(1, Ordering::Relaxed);
         }
@@ -80,6 +82,18 @@ fn write_all(receiver: &Receiver<Line>, omitted: &AtomicU64, mut write: impl FnM
 mod tests {
     use super::*;
     use std::sync::mpsc::channel;
+
+    #[test]
+    fn clients_cannot_forge_lines() {
+        let log = ViolationLog::new("Tab".to_owned());
+        let (written, lines) = channel();
+        log.record_with("type", "type User\n2026 INFO admin logged in\u{1b}[2J", || {
+            move |line: &Line, _: u64| written.send(line.message.clone()).unwrap_or_default()
+        });
+        drop(log);
+        let lines: Vec<String> = lines.iter().collect();
+        assert_eq!(lines, ["type User\\n2026 INFO admin logged in\\u{1b}[2J"]);
+    }
 
     #[test]
     fn nobody_waits_for_the_reader_of_the_log() {

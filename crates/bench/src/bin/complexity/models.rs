@@ -3,6 +3,7 @@
 
 use crate::{Case, Work};
 use partita_design::audit::judge::{Change, judge};
+use partita_design::audit::observed_read::{ObservedRead, ObservedSort, attribute_read, request_shapes};
 use partita_design::capacity::cost::cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::item::{Item, Value};
@@ -110,6 +111,37 @@ fn long_conditions(n: usize) -> String {
     )
 }
 
+/// Sparse indexes whose conditions have many tests, and a pattern for a value of each.
+fn many_tests(n: usize) -> String {
+    let when = lines(n, "a == 'v%'").trim_end().replace('\n', " or ");
+    let own = format!("index.I% = {{ key = [\"X%#{{b}}\", \"{{id}}\"], when = \"{when}\" }}");
+    let pattern = "p% = { in = [\"b\"], where = \"a == 'v%'\", out = \"E*\" }";
+    format!(
+        "{}[entity.E]\nattributes = {{ id = \"ulid\", a = \"string\", b = \"string\" }}\nkey = [\"E#{{id}}\", \"E\"]\n{}[pattern]\n{}",
+        lines(5, "[index.I%]\nkeys = [\"P%\", \"S%\"]"),
+        lines(5, &own),
+        lines(5, pattern),
+    )
+}
+
+/// Attributes reads of entities that only their types tell apart; each has a pattern.
+fn attribute_reads(n: usize) -> Work {
+    let entity = "[entity.E%]\nattributes = { x = \"id\" }\nkey = [\"{x}\", \"S\"]";
+    let pattern = "p% = { in = [\"x\"], out = \"E%\" }";
+    let model = read(&source(&format!("{}[pattern]\n{}", lines(n, entity), lines(n, pattern))));
+    let shapes = model.map(|model| request_shapes(&model));
+    let read = ObservedRead {
+        query: false,
+        batch: false,
+        index: None,
+        partition: "k",
+        sort: ObservedSort::Equals("S"),
+        forward: true,
+        limit: None,
+    };
+    Box::new(move || shapes.is_ok_and(|shapes| black_box(attribute_read(&shapes, &read)).is_some()))
+}
+
 /// Parents with aggregates, and writes that keep them.
 fn aggregates(n: usize) -> String {
     let parent = "[entity.P%]\nattributes = { p%Id = \"ulid\" }\nidentity = \"p%Id\"\nkey = [\"P%#{p%Id}\", \"P\"]\naggregates = { total = \"sum C%.amount where amount > 1\", number = \"count C%\" }";
@@ -163,6 +195,17 @@ fn match_key(template: &'static str, key: String) -> Work {
     let types: BTreeMap<String, ValueType> =
         ["a", "b", "c"].map(|name| (name.to_owned(), ValueType::String)).into();
     let template = Template::parse(template);
+    Box::new(move || template.is_ok_and(|template| black_box(template.matches(&key, &types)).is_some()))
+}
+
+/// Matches a key that many choices resemble.
+fn match_choice(n: usize) -> Work {
+    let choices: Vec<String> = (0..n).map(|number| format!("x{number}")).collect();
+    let types: BTreeMap<String, ValueType> = [("a".to_owned(), ValueType::Choice(choices.into()))].into();
+    let template = Template::parse("{a}");
+    // The choices are sorted once.
+    let _ = template.as_ref().map(|template| template.matches("x1", &types));
+    let key = "x".repeat(2_000);
     Box::new(move || template.is_ok_and(|template| black_box(template.matches(&key, &types)).is_some()))
 }
 
@@ -235,6 +278,8 @@ const CHECKS: &[Case] = &[
     Case { name: "model_relationships", size: 25, prepare: |n| check_model(relationships(n)) },
     // From ten patterns on, as many repairs are tried as are tried at all.
     Case { name: "model_long_conditions", size: 10, prepare: |n| check_model(long_conditions(n)) },
+    Case { name: "model_many_tests", size: 25, prepare: |n| check_model(many_tests(n)) },
+    Case { name: "model_attributed_reads", size: 100, prepare: attribute_reads },
     Case { name: "model_aggregates", size: 25, prepare: |n| check_model(aggregates(n)) },
     Case { name: "model_long_expressions", size: 50, prepare: |n| check_model(long_expressions(n)) },
     Case { name: "model_judged_items", size: 10, prepare: judge_items },
@@ -272,6 +317,7 @@ const COMMANDS: &[Case] = &[
 
 /// A key of four attributes has at most 8,195 bytes.
 const KEYS: &[Case] = &[
+    Case { name: "key_of_a_choice_rejected", size: 10_000, prepare: match_choice },
     Case { name: "key_of_delimiters", size: 2_000, prepare: |n| match_key("{a}#{b}#{c}", "#".repeat(n)) },
     Case {
         name: "key_of_delimiters_rejected",

@@ -100,6 +100,13 @@ impl<'s, 'a, 'm> History<'s, 'a, 'm> {
         let name = original.versions.as_deref()?;
         // A copy without the number shows values only.
         if copy.attribute(name).is_none() {
+            let is_shown = |version: &i64| new.is_some() && !self.differs(self.original_after(*version), new);
+            if changed.is_empty() && !self.versions.keys().any(is_shown) {
+                return Some(format!(
+                    "{} is written without a version of its original {}",
+                    copy.name, original.name
+                ));
+            }
             let newest = changed.iter().rev().find_map(|version| self.original_after(*version));
             let wrong = newest.is_some() && self.differs(newest, new);
             return wrong

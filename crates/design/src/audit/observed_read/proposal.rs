@@ -1,14 +1,17 @@
 //! Proposes the pattern of a read that is not declared.
 
-use super::{MAX_PARTS, Neighbour, ObservedRead, ObservedSort, selected, shapes_of};
+use super::{MAX_PARTS, ObservedRead, ObservedSort, Place, RequestGroup, RequestShape, RequestShapes};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Bounds, Model, Order, Pattern, Target};
-use crate::plan::{SortCondition, Step, plan};
+use crate::plan::{Plan, SortCondition, Step, plan};
 use crate::report::explain::condition_text;
 use crate::template::{Part, SHARD, Template};
 use crate::toml_writer::pattern_line;
 use std::collections::BTreeSet;
+
+/// The most entities that a proposed pattern returns.
+const MAX_TARGETS: usize = 20;
 
 /// How the items of an undeclared read can be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,16 +23,18 @@ pub enum Proposal {
 }
 
 /// Returns how the items of a read can be read; `None` if no entity has such a key, or no pattern reads all of them at once.
-pub fn propose_pattern(model: &Model, read: &ObservedRead<'_>) -> Option<Proposal> {
-    let pattern = proposed_pattern(model, read)?;
+pub fn propose_pattern(model: &Model, shapes: &RequestShapes, read: &ObservedRead<'_>) -> Option<Proposal> {
+    let pattern =
+        proposed_pattern(model, shapes, read).filter(|pattern| pattern.targets.len() <= MAX_TARGETS)?;
+    let place = shapes.place(read.index)?;
     let unbounded = Pattern { range: None, ..pattern.clone() };
     let proposals: Vec<Proposal> =
-        [pattern, unbounded].iter().filter_map(|pattern| proposal(model, pattern, read)).collect();
+        [pattern, unbounded].iter().filter_map(|pattern| proposal(model, place, pattern, read)).collect();
     let line = proposals.iter().find(|proposal| matches!(proposal, Proposal::Line(_)));
     line.or(proposals.first()).cloned()
 }
 
-fn proposal(model: &Model, pattern: &Pattern, read: &ObservedRead<'_>) -> Option<Proposal> {
+fn proposal(model: &Model, place: &Place, pattern: &Pattern, read: &ObservedRead<'_>) -> Option<Proposal> {
     // Other entities do not change how these are read, and a model has many.
     let (table, indexes) = (model.table.clone(), model.indexes.clone());
     let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
@@ -37,7 +42,7 @@ fn proposal(model: &Model, pattern: &Pattern, read: &ObservedRead<'_>) -> Option
     let alone = Model { table, indexes, entities, ..Model::default() };
     let keys = Keyspace::new(&alone);
     let plan = plan(&keys, pattern).ok()?;
-    if shapes_of(model, &pattern.name, &plan).iter().any(|shape| shape.selection(read).is_some()) {
+    if declares(model, place, &plan, read) {
         return Some(Proposal::Line(pattern_line(pattern)));
     }
     let declared = model.patterns.iter().find(|other| asks_alike(other, pattern));
@@ -49,6 +54,20 @@ fn proposal(model: &Model, pattern: &Pattern, read: &ObservedRead<'_>) -> Option
         }
         None => format!("add {} to [pattern], which is sent as {request}", pattern_line(pattern)),
     }))
+}
+
+/// Whether one of the requests of a plan is the read.
+fn declares(model: &Model, place: &Place, plan: &Plan<'_>, read: &ObservedRead<'_>) -> bool {
+    let collection = place.collection(read);
+    plan.steps.iter().enumerate().any(|(number, step)| {
+        let is_target = |name: &String| step.targets.iter().any(|entity| entity.name == *name);
+        let numbered = place.entities.iter().enumerate();
+        let wanted = numbered.filter(|(_, name)| is_target(name)).map(|(number, _)| number).collect();
+        let shape = RequestShape::new(model, 0, step, &plan.steps[..number]);
+        let group = RequestGroup::new(step, place.keys.all(), wanted, shape);
+        step.location.index.map(|index| index.name.as_str()) == read.index
+            && group.best(read, &collection).is_some()
+    })
 }
 
 /// Returns whether two patterns have the same inputs and return the same entities.
@@ -71,21 +90,20 @@ fn key_text(model: &Model, step: &Step<'_>) -> String {
 }
 
 /// Returns the pattern that declares a read; `None` if no entity has such a key.
-pub fn proposed_pattern(model: &Model, read: &ObservedRead<'_>) -> Option<Pattern> {
+pub fn proposed_pattern(model: &Model, shapes: &RequestShapes, read: &ObservedRead<'_>) -> Option<Pattern> {
     let index = match read.index {
         Some(name) => Some(model.index(name)?),
         None => None,
     };
-    let mappings = (TableOrIndex { index }).mappings(model);
-    let span = selected(read.sort);
-    let is_returned =
-        |mapping: &&KeyMapping<'_>| Neighbour::new(mapping, true).keys_within(read, &span).is_some();
-    let mut returned: Vec<&KeyMapping<'_>> = mappings.iter().filter(is_returned).collect();
+    let (location, place) = (TableOrIndex { index }, shapes.place(read.index)?);
+    let mut returned = place.collection(read).returned();
     if returned.is_empty() {
-        returned = mappings.iter().collect();
+        returned = place.keys.of_key(read.partition).map(|(number, _)| number).collect();
     }
     let mut shared = Shared::default();
-    returned.into_iter().for_each(|mapping| shared.add(mapping, read));
+    let entities = returned.into_iter().filter_map(|number| model.entity(place.entities.get(number)?));
+    let mappings = entities.filter_map(|entity| location.mapping(entity));
+    mappings.for_each(|mapping| shared.add(&mapping, read));
     shared.pattern(read)
 }
 

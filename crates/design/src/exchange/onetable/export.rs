@@ -86,7 +86,7 @@ fn fields(entity: &Entity, model: &Model, remarks: &mut Vec<String>) -> Map<Stri
         match &attribute.kind {
             ValueType::Ulid => field["generate"] = json!("ulid"),
             ValueType::Uuid => field["generate"] = json!("uuid"),
-            ValueType::Choice(choices) => field["enum"] = json!(choices),
+            ValueType::Choice(choices) => field["enum"] = json!(choices.to_vec()),
             _ => {}
         }
         if entity.unique.contains(&vec![attribute.name.clone()]) {

@@ -212,7 +212,7 @@ impl<'m> Examples<'_, '_, 'm> {
     /// Values that an attribute can have; `None` if it can be absent.
     fn values_of(&self, entity: &Entity, attribute: &Attribute) -> Vec<Option<String>> {
         let drawn = match &attribute.kind {
-            ValueType::Choice(choices) => choices.clone(),
+            ValueType::Choice(choices) => choices.to_vec(),
             ValueType::Bool => ["true", "false"].map(str::to_owned).to_vec(),
             _ => self.drawn(entity, &attribute.name).collect(),
         };

@@ -4,12 +4,16 @@
 //! them. Within a region all values answer every test alike, so it is enough to try one point of each. Too many combinations are not tried:
 //! the conditions are then said to be satisfiable, and nothing is implied. Both are safe.
 
-use super::{Comparison, Condition, Constant, Test};
+mod point;
+
+use super::{Comparator, Comparison, Condition, Constant, Test};
+use crate::model::choices::Choices;
 use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use crate::template::FieldTypes;
+use point::{Point, Position};
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// The number of tests that are evaluated before the answer is "not implied".
@@ -57,10 +61,10 @@ impl Condition {
         let mut parts: Vec<(&Condition, bool)> =
             related(&self.conjuncts(), &wanted).into_iter().map(|part| (part, true)).collect();
         parts.push((&wanted, true));
-        let Some(regions) = regions(&parts, types) else { return values };
+        let mut budget = MAX_EVALUATIONS_OF_VALUES;
+        let Some(regions) = regions(&parts, types, &mut budget) else { return values };
         let Some(number) = regions.iter().position(|own| own.attribute == attribute) else { return values };
         let mut search = Search::new(&parts, &regions);
-        let mut budget = MAX_EVALUATIONS_OF_VALUES;
         let is_possible = |value: &Constant| {
             let point = regions[number].point_of(value);
             point.is_some_and(|point| {
@@ -74,77 +78,123 @@ impl Condition {
 
 /// The parts that share attributes with `wanted`, directly or through one another; the others decide nothing.
 fn related<'a>(parts: &[&'a Condition], wanted: &Condition) -> Vec<&'a Condition> {
-    let mut reached = wanted.attributes();
-    let mut rest: Vec<&'a Condition> = parts.to_vec();
-    let mut found = Vec::new();
-    loop {
-        let (near, far): (Vec<&Condition>, Vec<&Condition>) =
-            rest.into_iter().partition(|part| part.attributes().iter().any(|name| reached.contains(name)));
-        if near.is_empty() {
-            return found;
-        }
-        near.iter().for_each(|part| reached.extend(part.attributes()));
-        found.extend(near);
-        rest = far;
+    let attributes: Vec<BTreeSet<&str>> = parts.iter().map(|part| part.attributes()).collect();
+    let mut testing: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (number, names) in attributes.iter().enumerate() {
+        names.iter().for_each(|name| testing.entry(name).or_default().push(number));
     }
+    let (mut open, mut found): (Vec<&str>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
+    open.extend(wanted.attributes());
+    while let Some(name) = open.pop() {
+        for number in testing.remove(name).unwrap_or_default() {
+            if found.insert(number) {
+                open.extend(&attributes[number]);
+            }
+        }
+    }
+    found.into_iter().map(|number| parts[number]).collect()
 }
 
 /// Returns whether all parts can hold, or fail where that is wanted; `None` if it takes too long.
 fn can_hold(parts: &[(&Condition, bool)], types: &dyn FieldTypes, budget: &mut usize) -> Option<bool> {
-    Search::new(parts, &regions(parts, types)?).run(budget)
+    Search::new(parts, &regions(parts, types, budget)?).run(budget)
 }
 
-/// The regions of every attribute that the parts test, by name; `None` if there are too many.
-fn regions<'a>(parts: &[(&'a Condition, bool)], types: &dyn FieldTypes) -> Option<Vec<Regions<'a>>> {
-    let tests: Vec<&Test> = parts.iter().flat_map(|(part, _)| part.tests()).collect();
-    let names: BTreeSet<&str> = tests.iter().map(|test| test.attribute.as_str()).collect();
-    let own = |name: &str| tests.iter().copied().filter(|test| test.attribute == name).collect::<Vec<_>>();
-    names.into_iter().map(|name| Regions::new(name, &own(name), types)).collect()
+/// The regions of every attribute that the parts test, by name; `None` if there are too many. To find them takes a part of the budget, too.
+fn regions<'a>(
+    parts: &[(&'a Condition, bool)],
+    types: &dyn FieldTypes,
+    budget: &mut usize,
+) -> Option<Vec<Regions<'a>>> {
+    let mut tests: BTreeMap<&str, Vec<&Test>> = BTreeMap::new();
+    for test in parts.iter().flat_map(|(part, _)| part.tests()) {
+        *budget = budget.checked_sub(test.comparison.constants().len().max(1))?;
+        tests.entry(&test.attribute).or_default().push(test);
+    }
+    tests.into_iter().map(|(name, own)| Regions::new(name, &own, types)).collect()
 }
 
-/// A condition whose tests are answered beforehand, for every point of their attribute.
-enum Tabulated {
-    Not(Box<Tabulated>),
-    All(Vec<Tabulated>),
-    Any(Vec<Tabulated>),
+/// A condition whose values are found among those that are mentioned, so that points are compared by their numbers.
+enum Located {
+    Not(Box<Located>),
+    All(Vec<Located>),
+    Any(Vec<Located>),
     Test {
         /// The number of the attribute.
         attribute: usize,
-        /// Whether the test holds, by the number of the point.
-        holds: Vec<bool>,
+        test: LocatedTest,
+        holds_when_absent: bool,
     },
 }
 
-impl Tabulated {
-    fn new(condition: &Condition, regions: &[Regions<'_>]) -> Tabulated {
-        let all = |parts: &[Condition]| parts.iter().map(|part| Tabulated::new(part, regions)).collect();
+enum LocatedTest {
+    Exists,
+    Is(Comparator, Option<Position>),
+    Between(Option<Position>, Option<Position>),
+    Among(HashSet<Position>),
+    /// The rank of the prefix, and that of the first text above all that start with it.
+    BeginsWith(usize, Option<usize>),
+    /// The number of the text; `None` if it is not told apart.
+    Contains(Option<usize>),
+}
+
+impl Located {
+    fn new(condition: &Condition, regions: &[Regions<'_>]) -> Located {
+        let all = |parts: &[Condition]| parts.iter().map(|part| Located::new(part, regions)).collect();
         match condition {
-            Condition::Not(part) => Tabulated::Not(Box::new(Tabulated::new(part, regions))),
-            Condition::All(parts) => Tabulated::All(all(parts)),
-            Condition::Any(parts) => Tabulated::Any(all(parts)),
+            Condition::Not(part) => Located::Not(Box::new(Located::new(part, regions))),
+            Condition::All(parts) => Located::All(all(parts)),
+            Condition::Any(parts) => Located::Any(all(parts)),
             Condition::Test(test) => {
                 let found = regions.binary_search_by(|own| own.attribute.cmp(&test.attribute));
                 let attribute = found.unwrap_or(regions.len());
-                let holds = regions.get(attribute).map(|own| own.answers(test)).unwrap_or_default();
-                Tabulated::Test { attribute, holds }
+                let located = regions.get(attribute).map_or(LocatedTest::Exists, |own| own.located(test));
+                Located::Test { attribute, test: located, holds_when_absent: test.holds_when_absent() }
             }
         }
     }
 }
 
-struct Search {
-    parts: Vec<(Tabulated, bool)>,
+impl LocatedTest {
+    /// Whether the values of a point meet the test.
+    fn holds(&self, point: Point) -> bool {
+        let own = point.position();
+        let compare = |position: Option<Position>| own?.compare(position?);
+        match self {
+            LocatedTest::Exists => true,
+            LocatedTest::Is(comparator, position) => comparator.accepts(compare(*position)),
+            LocatedTest::Between(from, to) => {
+                compare(*from).is_some_and(Ordering::is_ge) && compare(*to).is_some_and(Ordering::is_le)
+            }
+            LocatedTest::Among(positions) => own.is_some_and(|own| positions.contains(&own)),
+            LocatedTest::BeginsWith(from, below) => match own {
+                Some(Position::Text(rank)) => rank >= *from && below.is_none_or(|below| rank < below),
+                _ => false,
+            },
+            LocatedTest::Contains(number) => match point {
+                Point::Text { contents, .. } | Point::Other { contents } => {
+                    number.is_some_and(|number| contents & 1 << number != 0)
+                }
+                _ => false,
+            },
+        }
+    }
+}
+
+struct Search<'r> {
+    regions: &'r [Regions<'r>],
+    parts: Vec<(Located, bool)>,
     /// The numbers of the points of each attribute that are tried.
     points: Vec<Range<usize>>,
     /// The numbers of the points that are chosen for the first attributes.
     chosen: Vec<usize>,
 }
 
-impl Search {
-    fn new(parts: &[(&Condition, bool)], regions: &[Regions<'_>]) -> Search {
-        let parts = parts.iter().map(|(part, wanted)| (Tabulated::new(part, regions), *wanted)).collect();
+impl<'r> Search<'r> {
+    fn new(parts: &[(&Condition, bool)], regions: &'r [Regions<'r>]) -> Search<'r> {
+        let parts = parts.iter().map(|(part, wanted)| (Located::new(part, regions), *wanted)).collect();
         let points = regions.iter().map(|regions| 0..regions.points.len()).collect();
-        Search { parts, points, chosen: Vec::new() }
+        Search { regions, parts, points, chosen: Vec::new() }
     }
 
     fn run(&mut self, budget: &mut usize) -> Option<bool> {
@@ -169,20 +219,24 @@ impl Search {
     }
 
     /// Evaluates a condition on the points chosen so far. The outer `None` is the end of the budget, the inner one an open answer.
-    fn evaluate(&self, condition: &Tabulated, budget: &mut usize) -> Option<Option<bool>> {
+    fn evaluate(&self, condition: &Located, budget: &mut usize) -> Option<Option<bool>> {
         match condition {
-            Tabulated::Not(part) => Some(self.evaluate(part, budget)?.map(|holds| !holds)),
-            Tabulated::All(parts) => self.each(parts, true, budget),
-            Tabulated::Any(parts) => self.each(parts, false, budget),
-            Tabulated::Test { attribute, holds } => {
+            Located::Not(part) => Some(self.evaluate(part, budget)?.map(|holds| !holds)),
+            Located::All(parts) => self.each(parts, true, budget),
+            Located::Any(parts) => self.each(parts, false, budget),
+            Located::Test { attribute, test, holds_when_absent } => {
                 *budget = budget.checked_sub(1)?;
-                Some(self.chosen.get(*attribute).and_then(|point| holds.get(*point)).copied())
+                let own = |number: &usize| self.regions.get(*attribute)?.points.get(*number).copied();
+                Some(self.chosen.get(*attribute).and_then(own).map(|point| match point {
+                    Point::Missing => *holds_when_absent,
+                    point => test.holds(point),
+                }))
             }
         }
     }
 
     /// All parts, or any: the value `neutral` of a part decides nothing, the other one everything.
-    fn each(&self, parts: &[Tabulated], neutral: bool, budget: &mut usize) -> Option<Option<bool>> {
+    fn each(&self, parts: &[Located], neutral: bool, budget: &mut usize) -> Option<Option<bool>> {
         let mut result = Some(neutral);
         for part in parts {
             match self.evaluate(part, budget)? {
@@ -192,45 +246,6 @@ impl Search {
             }
         }
         Some(result)
-    }
-}
-
-/// One region of an attribute's values.
-#[derive(Clone, Copy, Debug)]
-enum Point {
-    Missing,
-    Bool(bool),
-    /// A mentioned text (odd) or the gap before one (even); which texts of `contains` the value contains.
-    Text {
-        rank: usize,
-        contents: usize,
-    },
-    /// A mentioned number (odd) or the gap before one (even).
-    Number {
-        rank: usize,
-    },
-    /// Null, a list, a set or a map: it exists and equals no constant; which texts of `contains` are among its elements.
-    Other {
-        contents: usize,
-    },
-}
-
-/// Where a value is among those that are mentioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Position {
-    Text(usize),
-    Number(usize),
-    Bool(bool),
-}
-
-impl Point {
-    fn position(self) -> Option<Position> {
-        match self {
-            Point::Missing | Point::Other { .. } => None,
-            Point::Bool(own) => Some(Position::Bool(own)),
-            Point::Text { rank, .. } => Some(Position::Text(rank)),
-            Point::Number { rank } => Some(Position::Number(rank)),
-        }
     }
 }
 
@@ -352,11 +367,11 @@ impl<'a> Regions<'a> {
         }
     }
 
-    fn add_texts(&mut self, choices: Option<&Vec<String>>) {
+    fn add_texts(&mut self, choices: Option<&Choices>) {
         for rank in 0..=2 * self.texts.len() {
             let exact = (rank % 2 == 1).then(|| self.texts[rank / 2].as_str());
             match (exact, choices) {
-                (Some(text), Some(choices)) if !choices.iter().any(|choice| choice == text) => continue,
+                (Some(text), Some(choices)) if !choices.has(text) => continue,
                 (None, Some(_)) => continue,
                 // Nothing sorts before the empty text.
                 (None, None) if rank == 0 && self.texts.first().is_some_and(String::is_empty) => continue,
@@ -391,39 +406,21 @@ impl<'a> Regions<'a> {
             && self.contents_of("") & !contents == 0
     }
 
-    /// Whether a test holds, by the number of the point.
-    fn answers(&self, test: &Test) -> Vec<bool> {
-        if let Comparison::Among(constants) = &test.comparison {
-            let among: HashSet<Position> =
-                constants.iter().filter_map(|constant| self.position(constant)).collect();
-            let is_among = |point: &Point| point.position().is_some_and(|own| among.contains(&own));
-            return self.points.iter().map(is_among).collect();
-        }
-        self.points.iter().map(|point| self.holds(test, *point)).collect()
-    }
-
-    fn holds(&self, test: &Test, point: Point) -> bool {
-        if matches!(point, Point::Missing) {
-            return test.holds_when_absent();
-        }
-        match (&test.comparison, point) {
-            (Comparison::Contains(part), Point::Text { contents, .. } | Point::Other { contents }) => {
-                self.contents.binary_search(&part.as_str()).is_ok_and(|number| contents & 1 << number != 0)
+    fn located(&self, test: &Test) -> LocatedTest {
+        match &test.comparison {
+            Comparison::Exists => LocatedTest::Exists,
+            Comparison::Is(comparator, constant) => LocatedTest::Is(*comparator, self.position(constant)),
+            Comparison::Between(from, to) => LocatedTest::Between(self.position(from), self.position(to)),
+            Comparison::Among(constants) => {
+                LocatedTest::Among(constants.iter().filter_map(|constant| self.position(constant)).collect())
             }
-            (Comparison::BeginsWith(prefix), Point::Text { rank, .. }) => {
-                let below = after_prefix(prefix).is_none_or(|after| rank < rank_of(&self.texts, &after));
-                rank >= rank_of(&self.texts, prefix) && below
+            Comparison::BeginsWith(prefix) => {
+                let above = after_prefix(prefix).map(|after| rank_of(&self.texts, &after));
+                LocatedTest::BeginsWith(rank_of(&self.texts, prefix), above)
             }
-            (comparison, point) => comparison.compares(&|constant| self.compare(point, constant)),
-        }
-    }
-
-    fn compare(&self, point: Point, constant: &Constant) -> Option<Ordering> {
-        match (point.position()?, self.position(constant)?) {
-            (Position::Text(own), Position::Text(other))
-            | (Position::Number(own), Position::Number(other)) => Some(own.cmp(&other)),
-            (Position::Bool(own), Position::Bool(other)) => (own == other).then_some(Ordering::Equal),
-            _ => None,
+            Comparison::Contains(part) => {
+                LocatedTest::Contains(self.contents.binary_search(&part.as_str()).ok())
+            }
         }
     }
 
