@@ -6,6 +6,9 @@ use crate::formatting::list;
 use crate::model::Entity;
 use std::collections::BTreeMap;
 
+/// Codes about whether a single table is the right choice. What serves a pattern does not answer that, and can only bring the question up.
+pub(crate) const ABOUT_THE_CHOICE: [&str; 2] = ["P601", "P602"];
+
 impl<'m> Checker<'m> {
     pub fn fit(&mut self) {
         let model = self.model;
