@@ -263,4 +263,11 @@ pub(super) const PATTERNS: &[Code] = &[
         rules: &[3, 74],
         page: "A declared request has a constant where the key has a shard (`ALL#0` of ten), a time bucket or another value, or a filter that the pattern's `where` does not imply: items that the pattern means are never returned, and nobody notices. Send the request for every shard and time bucket, end the condition before the value, or declare in the pattern what it leaves out.",
     },
+    Code {
+        code: "P133",
+        title: "two patterns ask the same",
+        severity: Severity::Warning,
+        rules: &[46, 52],
+        page: "Two patterns have the same inputs, the same result and the same conditions, and so the same requests and the same answer (`articlesOfUser` and `favoriteArticles`, both `in = [\"userId\"], out = \"Article*\"`), although a relationship also leads from the inputs to the result. If that one is meant, name it: `via = \"Favorite\"`. Otherwise declare the pattern once.",
+    },
 ];
