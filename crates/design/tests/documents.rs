@@ -151,6 +151,7 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
         ("[pattern]\np = { out = \"User\", limit = \"10\" }", "P002", "limit = 20", 9),
         ("[pattern]\np = { out = \"User\", range = [\"userId\"] }", "P002", "range = \"userId\"", 9),
         ("[pattern]\np = { in = [\"PK\"], out = \"User\" }", "P003", "name attributes of entities", 9),
+        ("[pattern]\np = { index = \"GSI1\", out = \"User\" }", "P002", "a pattern names no index", 9),
         ("[write]\nw = { insert = \"User\" }", "P002", "did you mean `create`?", 9),
         ("index.GSI1 = [\"A#{userId}\", \"B\"]", "P002", "GSI1 = { key = [\"A#{userId}\", \"B\"] }", 7),
         ("[pattern]\np = { in = [\"userId\"] }", "P002", "out = ", 9),

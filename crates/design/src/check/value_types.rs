@@ -71,9 +71,8 @@ impl<'m> Checker<'m> {
     fn types_as_choices(&mut self, entity: &Entity) {
         for attribute in &entity.attributes {
             let Some(types) = attribute.kind.meant_types() else { continue };
-            let (name, words) = (&attribute.name, attribute.kind.print());
-            let message =
-                format!("{name} is {}, as a word: \"{words}\" are choices", words.replace('|', " or "));
+            let (name, words) = (&attribute.name, attribute.kind.print().replace('|', "\" or \""));
+            let message = format!("{name} can only be the word \"{words}\": these are choices, and no types");
             let finding = self.about_entity("P231", Severity::Warning, entity).with_message(message);
             let [one] = types.as_slice() else {
                 let help = "a value has one type: declare that one, or allow this if the words are meant";

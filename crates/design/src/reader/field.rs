@@ -88,6 +88,9 @@ impl Reader {
             let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
             let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
             {
+                _ if key == "index" && section.subject.starts_with("pattern.") => {
+                    "a pattern names no index: the check finds the one that serves it".to_owned()
+                }
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
