@@ -109,15 +109,25 @@ fn the_document_says_where_every_rule_is_enforced() {
     }
 }
 
+/// Reads a line in a model, and expects a finding with this code, this help and in this line; line 0 is any.
+fn assert_reported(cases: &[(&str, &str, &str, usize)]) {
+    for (line, code, help, at) in cases {
+        let key = if line.starts_with('[') { "key = [\"A#{userId}\", \"B\"]\n" } else { "" };
+        let text = format!(
+            "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{key}{line}\n"
+        );
+        let source = Source::new("t.toml", text);
+        let findings = read(&source).unwrap_err();
+        let found = findings.iter().find(|finding| finding.code == *code && finding.help.contains(help));
+        let found = found.unwrap_or_else(|| panic!("{line}: {findings:?}"));
+        let position = source.position(found.span.start);
+        assert!(*at == 0 || position.line == *at, "{line}: {position:?}");
+    }
+}
+
 #[test]
 fn mistakes_in_a_model_are_reported_at_their_position() {
-    let text = |line: &str| {
-        format!(
-            "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{}{line}\n",
-            if line.starts_with('[') { "key = [\"A#{userId}\", \"B\"]\n" } else { "" }
-        )
-    };
-    let cases = [
+    assert_reported(&[
         ("key = [\"USER#{userid}\", \"X\"]", "P003", "did you mean `userId`?", 7),
         ("key = [\"USER#{userId\", \"X\"]", "P004", "text with fields in braces", 7),
         ("key = [\"USER#{userId}\"]", "P002", "one template for each key attribute", 7),
@@ -130,6 +140,34 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
         ),
         ("expect = { count = -1 }", "P002", "1_000_000", 7),
         ("key = [\"A#{userId}\", \"B\"", "P001", "toml.io", 0),
+        ("[pattern]\np = { in = [\"userId\"] }", "P002", "out = ", 9),
+        ("[pattern]\np = { inputs = [\"userId\"], out = \"User\" }", "P002", "did you mean `in`?", 9),
+        ("[pattern]\np = { in = [\"userId\"], returns = \"User\" }", "P002", "did you mean `out`?", 9),
+        ("[[pattern]]\nin = [\"userId\"]\nout = \"User\"", "P002", "[pattern] with a line", 8),
+        ("pk = \"USER#{userId}\"", "P002", "did you mean `key`?", 7),
+        ("[pattern]\np = { in = [\"userId\"], out = \"Usr\" }", "P003", "did you mean `User`?", 9),
+        ("[pattern]\np = { where = \"a = \", out = \"User\" }", "P005", "for example status in", 9),
+        ("key = [\"USER#{userId}\", \"\"]", "P004", "text with fields in braces", 7),
+        ("[index.GSI1]\nkeys = [\"G\", \"G\"]", "P002", "name another attribute", 9),
+        (
+            "[pattern]\np = { in = [\"userId\"], out = \"User*\", limit = 3_000_000_000 }",
+            "P002",
+            "limit = 100",
+            9,
+        ),
+        (
+            "[entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"T#{teamId}\", \"T\"]\nexpect = { per = \"Team\", average = 2 }",
+            "P002",
+            "expect = { count = 1000 }",
+            8,
+        ),
+        ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
+    ]);
+}
+
+#[test]
+fn what_others_write_is_translated() {
+    assert_reported(&[
         (
             "[write]\nw = { batch = [\"put User\"], condition = \"v = :v\" }",
             "P002",
@@ -154,38 +192,5 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
         ("[pattern]\np = { index = \"GSI1\", out = \"User\" }", "P002", "a pattern names no index", 9),
         ("[write]\nw = { insert = \"User\" }", "P002", "did you mean `create`?", 9),
         ("index.GSI1 = [\"A#{userId}\", \"B\"]", "P002", "GSI1 = { key = [\"A#{userId}\", \"B\"] }", 7),
-        ("[pattern]\np = { in = [\"userId\"] }", "P002", "out = ", 9),
-        ("[pattern]\np = { inputs = [\"userId\"], out = \"User\" }", "P002", "did you mean `in`?", 9),
-        ("[pattern]\np = { in = [\"userId\"], returns = \"User\" }", "P002", "did you mean `out`?", 9),
-        ("[[pattern]]\nin = [\"userId\"]\nout = \"User\"", "P002", "[pattern] with a line", 8),
-        ("pk = \"USER#{userId}\"", "P002", "did you mean `key`?", 7),
-        ("[pattern]\np = { in = [\"userId\"], out = \"Usr\" }", "P003", "did you mean `User`?", 9),
-        ("[pattern]\np = { where = \"a = \", out = \"User\" }", "P005", "for example status in", 9),
-        ("key = [\"USER#{userId}\", \"\"]", "P004", "text with fields in braces", 7),
-        ("[index.GSI1]\nkeys = [\"G\", \"G\"]", "P002", "name another attribute", 9),
-        (
-            "[pattern]\np = { in = [\"userId\"], out = \"User*\", limit = 3_000_000_000 }",
-            "P002",
-            "limit = 100",
-            9,
-        ),
-        (
-            "[entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"T#{teamId}\", \"T\"]\nexpect = { per = \"Team\", average = 2 }",
-            "P002",
-            "expect = { count = 1000 }",
-            8,
-        ),
-        ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
-    ];
-    for (line, code, help, at) in cases {
-        let source = Source::new("t.toml", text(line));
-        let findings = read(&source).unwrap_err();
-        let found = findings.iter().find(|finding| finding.code == code && finding.help.contains(help));
-        let found = found.unwrap_or_else(|| panic!("{line}: {findings:?}"));
-        assert!(
-            at == 0 || source.position(found.span.start).line == at,
-            "{line}: {:?}",
-            source.position(found.span.start)
-        );
-    }
+    ]);
 }
