@@ -312,11 +312,11 @@ fn rule_52_two_patterns_that_ask_the_same_are_told_apart_by_the_relationship() {
         ])
     };
     let same = text("");
-    let found = findings(&same).into_iter().find(|finding| finding.code == "P133").unwrap();
+    let found = findings(&same).into_iter().find(|finding| finding.code == "P134").unwrap();
     assert_eq!((found.subject.as_str(), found.severity), ("pattern.favorites", Warning));
     assert!(found.help.contains("via = \"Favorite\""), "{}", found.help);
-    assert!(!has(&text(", via = \"Favorite\""), "P133", Warning));
-    assert!(!has(&text(", limit = 5"), "P133", Warning), "another question");
+    assert!(!has(&text(", via = \"Favorite\""), "P134", Warning));
+    assert!(!has(&text(", limit = 5"), "P134", Warning), "another question");
 }
 
 #[test]

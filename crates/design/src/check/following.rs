@@ -106,7 +106,7 @@ impl<'m> Checker<'m> {
             };
             let ways = self.connecting(entity, &pattern.inputs);
             let Some(edge) = ways.first().filter(|way| !way.edge.is_empty()) else { continue };
-            let finding = self.about_pattern("P133", Severity::Warning, pattern);
+            let finding = self.about_pattern("P134", Severity::Warning, pattern);
             let message = format!("asks the same as {}, and gets the same answer", first.name);
             let help = format!(
                 "if the {} of {} are meant, add via = \"{1}\"; otherwise leave it out",

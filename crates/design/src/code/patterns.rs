@@ -264,7 +264,7 @@ pub(super) const PATTERNS: &[Code] = &[
         page: "A declared request has a constant where the key has a shard (`ALL#0` of ten), a time bucket or another value, or a filter that the pattern's `where` does not imply: items that the pattern means are never returned, and nobody notices. Send the request for every shard and time bucket, end the condition before the value, or declare in the pattern what it leaves out.",
     },
     Code {
-        code: "P133",
+        code: "P134",
         title: "two patterns ask the same",
         severity: Severity::Warning,
         rules: &[46, 52],

@@ -290,7 +290,7 @@ pub const UNSERVED: &[Planter] = &[
         m.pattern("recent", &[&id], &[&out[0], &out[1]], &[("range", &range)]);
         pattern("recent")
     }),
-    planter("", "P133", |m| {
+    planter("", "P134", |m| {
         let (owner, id) = (m.id(&m.owner), m.id(&m.record));
         let (home, own) = (m.home(&m.owner), m.under("liked", &id));
         let attributes = format!("{{ {owner} = \"{0}\", {id} = \"{0}\" }}", m.id_type);
