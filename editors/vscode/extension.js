@@ -1,12 +1,12 @@
 // Starts `partita model lsp` for the files that are models.
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
 async function activate() {
   const settings = vscode.workspace.getConfiguration("partita");
-  const run = { command: settings.get("command"), args: ["model", "lsp"], transport: TransportKind.stdio };
+  const run = { command: settings.get("command"), args: ["model", "lsp"] };
   const documentSelector = [{ scheme: "file", pattern: settings.get("files") }];
   client = new LanguageClient("partita", "Partita models", { run, debug: run }, { documentSelector });
   try {

@@ -5,7 +5,7 @@ mod bounds;
 mod conditions;
 mod copies;
 mod edges;
-mod fit;
+pub(crate) mod fit;
 mod following;
 mod growth;
 mod identity;

@@ -3,6 +3,7 @@
 mod entity;
 mod field;
 mod limits;
+mod mentions;
 mod origin;
 mod pattern;
 mod references;
@@ -12,11 +13,12 @@ mod traffic;
 mod write;
 mod written_names;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, repair};
 use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, ReadRule, Table};
 use crate::source::Source;
 use crate::template::SHARD;
 use field::Section;
+use mentions::Mentions;
 use toml_edit::{Document, Item, TableLike};
 use written_names::add_aggregates;
 
@@ -35,6 +37,14 @@ const MAX_ENTRIES: usize = 1_000;
 ///
 /// Returns the mistakes in the text as findings.
 pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
+    read_once(source).map_err(|mut findings| {
+        repair::settle_unreadable(&source.text, &mut findings);
+        findings
+    })
+}
+
+/// Reads a model without trying repairs.
+pub(crate) fn read_once(source: &Source) -> Result<Model, Vec<Finding>> {
     if source.text.len() > MAX_BYTES {
         return Err(vec![
             Finding::new("P001", Severity::Error, "file", &(0..0))
@@ -57,7 +67,8 @@ pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
     let mut model = reader.model(document.as_table());
     model.text = Some(source.text.as_str().into());
     if reader.findings.is_empty() {
-        references::check(&model, &mut reader.findings);
+        let file = Mentions { root: document.as_table(), text: &source.text };
+        references::check(&model, file, &mut reader.findings);
         origin::check(&model, &mut reader.findings);
     }
     if reader.findings.is_empty() { Ok(model) } else { Err(reader.findings) }

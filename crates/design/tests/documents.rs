@@ -109,15 +109,25 @@ fn the_document_says_where_every_rule_is_enforced() {
     }
 }
 
+/// Reads a line in a model, and expects a finding with this code, this help and in this line; line 0 is any.
+fn assert_reported(cases: &[(&str, &str, &str, usize)]) {
+    for (line, code, help, at) in cases {
+        let key = if line.starts_with('[') { "key = [\"A#{userId}\", \"B\"]\n" } else { "" };
+        let text = format!(
+            "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{key}{line}\n"
+        );
+        let source = Source::new("t.toml", text);
+        let findings = read(&source).unwrap_err();
+        let found = findings.iter().find(|finding| finding.code == *code && finding.help.contains(help));
+        let found = found.unwrap_or_else(|| panic!("{line}: {findings:?}"));
+        let position = source.position(found.span.start);
+        assert!(*at == 0 || position.line == *at, "{line}: {position:?}");
+    }
+}
+
 #[test]
 fn mistakes_in_a_model_are_reported_at_their_position() {
-    let text = |line: &str| {
-        format!(
-            "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{}{line}\n",
-            if line.starts_with('[') { "key = [\"A#{userId}\", \"B\"]\n" } else { "" }
-        )
-    };
-    let cases = [
+    assert_reported(&[
         ("key = [\"USER#{userid}\", \"X\"]", "P003", "did you mean `userId`?", 7),
         ("key = [\"USER#{userId\", \"X\"]", "P004", "text with fields in braces", 7),
         ("key = [\"USER#{userId}\"]", "P002", "one template for each key attribute", 7),
@@ -152,16 +162,35 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
             8,
         ),
         ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
-    ];
-    for (line, code, help, at) in cases {
-        let source = Source::new("t.toml", text(line));
-        let findings = read(&source).unwrap_err();
-        let found = findings.iter().find(|finding| finding.code == code && finding.help.contains(help));
-        let found = found.unwrap_or_else(|| panic!("{line}: {findings:?}"));
-        assert!(
-            at == 0 || source.position(found.span.start).line == at,
-            "{line}: {:?}",
-            source.position(found.span.start)
-        );
-    }
+    ]);
+}
+
+#[test]
+fn what_others_write_is_translated() {
+    assert_reported(&[
+        (
+            "[write]\nw = { batch = [\"put User\"], condition = \"v = :v\" }",
+            "P002",
+            "write it into the action",
+            9,
+        ),
+        (
+            "[entity.Team]\nattributes = { status = [\"OPEN\", \"DONE\"] }",
+            "P002",
+            "status = \"OPEN|DONE\"",
+            9,
+        ),
+        (
+            "[pattern]\np = { out = \"User\", order = [\"userId\", \"desc\"] }",
+            "P002",
+            "order = \"userId desc\"",
+            9,
+        ),
+        ("[pattern]\np = { out = \"User\", limit = \"10\" }", "P002", "limit = 20", 9),
+        ("[pattern]\np = { out = \"User\", range = [\"userId\"] }", "P002", "range = \"userId\"", 9),
+        ("[pattern]\np = { in = [\"PK\"], out = \"User\" }", "P003", "name attributes of entities", 9),
+        ("[pattern]\np = { index = \"GSI1\", out = \"User\" }", "P002", "a pattern names no index", 9),
+        ("[write]\nw = { insert = \"User\" }", "P002", "did you mean `create`?", 9),
+        ("index.GSI1 = [\"A#{userId}\", \"B\"]", "P002", "GSI1 = { key = [\"A#{userId}\", \"B\"] }", 7),
+    ]);
 }

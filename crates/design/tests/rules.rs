@@ -275,6 +275,50 @@ fn rule_24_contains_only_filters() {
     assert_eq!(codes(&text, "pattern.search"), ["P113"]);
 }
 
+/// Tasks that a user is assigned to, found one by one in an index or together by the table's key.
+fn assigned(attributes: &str) -> String {
+    parts(&[
+        GSI1,
+        "[entity.Project]\nattributes = { projectId = \"id\" }\nkey = [\"PROJECT#{projectId}\", \"METADATA\"]",
+        "[entity.Task]\nattributes = { taskId = \"id\", projectId = \"id\" }\nkey = [\"PROJECT#{projectId}\", \"TASK#{taskId}\"]\nindex.GSI1 = { key = [\"TASK#{taskId}\", \"METADATA\"] }",
+        &format!(
+            "[entity.Assignment]\nattributes = {{ taskId = \"id\", userId = \"id\"{attributes} }}\nedge = [\"taskId\", \"userId\"]\nkey = [\"TASK#{{taskId}}\", \"ASSIGNEE#{{userId}}\"]\nindex.GSI1 = {{ key = [\"USER#{{userId}}\", \"ASSIGNED#{{taskId}}\"] }}"
+        ),
+        "[pattern]\nproject = { in = [\"projectId\"], out = [\"Project\", \"Task*\"], rps = 20 }\ntask = { in = [\"taskId\"], out = \"Task\", rps = 1 }\n\
+         assignees = { in = [\"taskId\"], out = \"Assignment*\", rps = 1 }\ntasksOfUser = { in = [\"userId\"], out = \"Task*\", via = { entity = \"Assignment\", match = [\"taskId\", \"projectId\"] }, rps = 500 }",
+    ])
+}
+
+#[test]
+fn rule_53_a_query_for_each_item_is_for_rare_patterns() {
+    let one_by_one = assigned("").replace("[\"taskId\", \"projectId\"] }, rps", "[\"taskId\"] }, rps");
+    let found = findings(&one_by_one).into_iter().find(|finding| finding.code == "P606").unwrap();
+    assert_eq!((found.severity, found.subject.as_str()), (Warning, "pattern.tasksOfUser"));
+    assert!(found.help.starts_with("store projectId in Assignment"), "{}", found.help);
+    // What the help says.
+    assert!(!has(&assigned(", projectId = \"id\""), "P606", Warning));
+}
+
+#[test]
+fn rule_52_two_patterns_that_ask_the_same_are_told_apart_by_the_relationship() {
+    let text = |via: &str| {
+        parts(&[
+            GSI1,
+            "[entity.Article]\nattributes = { articleId = \"id\", userId = \"id\" }\nkey = [\"ARTICLE#{articleId}\", \"METADATA\"]\nindex.GSI1 = { key = [\"USER#{userId}\", \"ARTICLE#{articleId}\"] }",
+            "[entity.Favorite]\nattributes = { articleId = \"id\", userId = \"id\" }\nedge = [\"userId\", \"articleId\"]\nkey = [\"USER#{userId}\", \"FAVORITE#{articleId}\"]",
+            &format!(
+                "[pattern]\nofUser = {{ in = [\"userId\"], out = \"Article*\" }}\nfavorites = {{ in = [\"userId\"], out = \"Article*\"{via} }}"
+            ),
+        ])
+    };
+    let same = text("");
+    let found = findings(&same).into_iter().find(|finding| finding.code == "P134").unwrap();
+    assert_eq!((found.subject.as_str(), found.severity), ("pattern.favorites", Warning));
+    assert!(found.help.contains("via = \"Favorite\""), "{}", found.help);
+    assert!(!has(&text(", via = \"Favorite\""), "P134", Warning));
+    assert!(!has(&text(", limit = 5"), "P134", Warning), "another question");
+}
+
 #[test]
 fn rule_28_numbers_are_padded() {
     let score = |format: &str| {
@@ -622,6 +666,21 @@ fn writing(write: &str) -> String {
 #[test]
 fn rule_86_a_put_overwrites() {
     assert!(has(&writing("{ put = \"Customer\" }"), "P515", Warning));
+    // What the help of each says is accepted.
+    let helps = |write: &str| -> Vec<String> {
+        let of = |code: &str| ["P515", "P517"].contains(&code);
+        findings(&writing(write)).into_iter().filter(|found| of(found.code)).map(|found| found.help).collect()
+    };
+    let transact = "transact = [\"create Customer\"]";
+    assert_eq!(
+        helps("{ batch = [\"put Customer\"] }"),
+        [format!("a batch has no conditions: write {transact}")]
+    );
+    assert_eq!(
+        helps("{ batch = [\"create Customer\"] }"),
+        ["use transact, or send these actions one by one"]
+    );
+    assert_eq!(codes(&writing(&format!("{{ {transact} }}")), ""), [""; 0]);
     let existing = writing("{ create = \"Customer\", condition = \"attribute_exists(PK)\" }");
     let finding = findings(&existing).into_iter().find(|finding| finding.code == "P514").unwrap();
     assert_eq!(finding.repair, None, "both conditions together never hold");

@@ -276,3 +276,19 @@ fn a_range_over_several_entities_compares_one_attribute() {
     assert_eq!(plan.steps.len(), 2, "the sort key has two attributes");
     assert!(plan.steps.iter().all(|step| !matches!(step.sort, SortCondition::Range { .. })));
 }
+
+#[test]
+fn a_time_of_another_entity_says_nothing_about_the_times_of_a_pattern() {
+    let archive = "[entity.Archive]\nattributes = { archiveId = \"id\", createdAt = \"date\" }\nkey = [\"ARCHIVE#{archiveId}\", \"ARCHIVE\"]\n";
+    let time = "{ type = \"timestamp\", precision = \"second\" }";
+    let feed = format!(
+        "[entity.Comment]\nattributes = {{ commentId = \"id\", userId = \"id\", createdAt = {time} }}\nkey = [\"USER#{{userId}}\", \"{{createdAt}}#{{commentId}}\"]\n\
+         [entity.Upload]\nattributes = {{ uploadId = \"id\", userId = \"id\", uploadedAt = {time} }}\nkey = [\"USER#{{userId}}\", \"{{uploadedAt}}#{{uploadId}}\"]\n"
+    );
+    let recent = "[pattern]\narchive = { in = [\"archiveId\"], out = \"Archive\" }\n\
+        recent = { in = [\"userId\"], out = [\"Comment*\", \"Upload*\"], order = \"createdAt desc\", limit = 20 }\n";
+    for entities in [format!("{archive}{feed}"), format!("{feed}{archive}")] {
+        let text = with_table(&format!("{entities}{recent}"));
+        assert!(!has(&text, "P103", Error), "{text}");
+    }
+}

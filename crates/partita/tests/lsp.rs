@@ -29,7 +29,8 @@ struct Editor {
 impl Editor {
     fn start(capabilities: &Value) -> (Editor, Value) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_partita"));
-        command.args(["model", "lsp"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // As the client of VS Code starts it.
+        command.args(["model", "lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let input = server.stdin.take().unwrap();
         let output = BufReader::new(server.stdout.take().unwrap());
@@ -151,6 +152,7 @@ fn names_are_completed_explained_and_found() {
 fn unknown_requests_and_documents_are_answered() {
     let (mut editor, _) = Editor::start(&json!({}));
     assert_eq!(editor.request("textDocument/rename", &json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.request("textDocument/hover", &json!({ "x": 1 }))["error"]["code"], -32602);
     assert_eq!(editor.at("textDocument/hover", 5, 5), Value::Null);
     let found = editor.open("format = ");
     assert_eq!(found[0]["code"], "P001");
@@ -198,4 +200,23 @@ fn a_file_that_is_no_model_does_not_occupy_the_server() {
         assert_eq!(editor.request("textDocument/hover", &parameters)["result"], json!(null));
     }
     editor.stop();
+}
+
+#[test]
+fn a_wrong_name_is_repaired_in_the_editor() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    let text = MODEL.replace("in = [\"userId\"]", "in = [\"userid\"]");
+    let range = editor.open(&text)[0]["range"].clone();
+    let actions = json!({ "textDocument": { "uri": URI }, "range": range, "context": {} });
+    let actions = editor.request("textDocument/codeAction", &actions);
+    let edit = &actions["result"][0]["edit"]["changes"][URI][0];
+    assert_eq!(edit["newText"], "I", "{actions}");
+    editor.stop();
+}
+
+#[test]
+fn an_editor_that_leaves_without_shutdown_is_told() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    editor.notify("exit", &Value::Null);
+    assert_eq!(editor.server.wait().unwrap().code(), Some(1));
 }

@@ -130,6 +130,10 @@ fn failures_are_explained() {
     let (code, _, err) = partita(&["infer", "--endpoint", "gopher://x", "--table", "T"]);
     assert_eq!(code, 2);
     assert!(err.contains("http:// or https://"), "{err}");
+    for arguments in [&["audit", "models/blog.toml"][..], &["infer"], &["attach", "models/blog.toml"]] {
+        let (code, _, err) = partita(arguments);
+        assert!(code == 2 && err.contains("add --endpoint http://127.0.0.1:8000"), "{err}");
+    }
     let (code, _, err) = partita(&["import", "--from", "workbench", "Cargo.toml"]);
     assert_eq!(code, 2);
     assert!(err.contains("not JSON"), "{err}");
@@ -331,4 +335,86 @@ fn a_reader_that_has_seen_enough_ends_the_command_in_silence() {
         let ended = child.wait_with_output().unwrap();
         assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(141), &b""[..]), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_trial_that_is_interrupted_deletes_its_table() {
+    let server = support::Server::start(&[]);
+    let mut trial = Command::new(env!("CARGO_BIN_EXE_partita"))
+        .args(["model", "try", "models/shop-orders.toml", "--items", "1000000"])
+        .args(["--endpoint", &format!("http://{}", server.address)])
+        .current_dir(root())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let tables = || server.call("ListTables", &serde_json::json!({})).1["TableNames"].clone();
+    while tables() != serde_json::json!(["Shop-try"]) {
+        assert!(trial.try_wait().unwrap().is_none(), "the trial is over");
+    }
+    let items = || server.call("Scan", &serde_json::json!({ "TableName": "Shop-try" })).1["Count"].as_u64();
+    while items() == Some(0) {}
+    let interrupted = Command::new("kill").args(["-INT", &trial.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let ended = trial.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("interrupted; table Shop-try is deleted"), "{said}");
+    assert_eq!((ended.status.code(), tables()), (Some(130), serde_json::json!([])));
+}
+
+#[test]
+fn relations_that_fail_leave_an_earlier_export_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let out = path("relations");
+    let arguments = ["relations", "models/shop-orders.toml", "--out", out.to_str().unwrap()];
+    let server = support::Server::start(&[]);
+    server.seed();
+    server.model(0, &arguments);
+    let files = |folder: &std::path::Path| -> Vec<(String, String)> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let text = |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(path).unwrap());
+        let mut files: Vec<_> = entries.map(text).collect();
+        files.sort();
+        files
+    };
+    let before = files(&out);
+    assert!(before.iter().any(|(name, text)| name.ends_with("User.csv") && text.lines().count() > 1));
+    server.model(2, &[&arguments[..], &["--table", "Nowhere"]].concat());
+    assert_eq!(files(&out), before);
+    let other = path("other");
+    server.model(
+        2,
+        &["relations", "models/shop-orders.toml", "--table", "Nowhere", "--out", other.to_str().unwrap()],
+    );
+    assert!(!other.exists(), "no folder of empty files");
+}
+
+#[test]
+fn fix_says_what_it_has_written_and_what_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.toml");
+    let fixed = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        partita(&["check", "--fix", path.to_str().unwrap()]).2
+    };
+    let via = ", via = \"Like\"";
+    let model = format!(
+        "format = 1\n[table]\nname = \"Cms\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+         [entity.Article]\nattributes = {{ articleId = \"ulid\", body = \"string\" }}\nkey = [\"ARTICLE#{{articleId}}\", \"ARTICLE\"]\n\
+         [entity.Like]\nattributes = {{ fanId = \"ulid\", articleId = \"ulid\" }}\nedge = [\"articleId\", \"fanId\"]\n\
+         key = [\"ARTICLE#{{articleId}}\", \"LIKE#{{fanId}}\"]\nindex.GSI1 = {{ key = [\"FAN#{{fanId}}\", \"LIKE#{{articleId}}\"] }}\n\
+         [index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [pattern]\narticle = {{ in = [\"articleId\"], out = [\"Article\", \"Like*\"], rps = 10 }}\n\
+         liked = {{ in = [\"fanId\"], out = \"Article*\"{via}, rps = 1 }}\n"
+    );
+    let said = fixed(&model);
+    assert!(said.starts_with("0 repairs of ") && said.ends_with(" written\n"), "{said}");
+    let said = fixed(&model.replace(via, ""));
+    assert!(said.starts_with("1 repair of ") && said.ends_with(" written\n"), "{said}");
+    let said = fixed(&format!("\u{feff}{}", model.replace(via, "").replace("\"Article*\"", "\"Artikle*\"")));
+    assert!(said.starts_with("2 repairs of ") && said.ends_with(" written\n"), "names first: {said}");
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.starts_with('\u{feff}') && written.contains("via = \"Like\""), "{written}");
+    let said = fixed(&std::fs::read_to_string(root().join(MISTAKES)).unwrap());
+    assert!(said.ends_with("findings need a decision\n"), "{said}");
 }

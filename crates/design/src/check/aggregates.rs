@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::copies::in_transaction;
+use super::limits::a_few_at_a_time;
 use crate::finding::Severity;
 use crate::model::{Action, Aggregate, Entity, Verb, Write};
 
@@ -49,15 +50,21 @@ impl Checker<'_> {
         if !updated {
             let finding = self.about_write("P505", Severity::Error, write);
             let verb = action.verb.name();
-            let other = Action { set: vec![name.clone()], ..Action::new(Verb::Update, &parent.name) };
+            let (help, proposals) = match write.batch && action.many {
+                true => (a_few_at_a_time(parent, aggregate, action), Vec::new()),
+                false => (
+                    format!("update {name} of {} in the same transaction", parent.name),
+                    in_transaction(write, missing_update(write, parent, name)),
+                ),
+            };
             self.report(
                 finding
                     .with_message(format!(
                         "{name} of {} is {aggregate}, and this write {verb}s {child} without updating it in one transaction",
                         parent.name
                     ))
-                    .with_help(format!("update {name} of {} in the same transaction", parent.name))
-                    .with_proposals(in_transaction(write, other)),
+                    .with_help(help)
+                    .with_proposals(proposals),
             );
             return;
         }
@@ -89,6 +96,15 @@ impl Checker<'_> {
         let finding = self.about_write("P511", severity, write);
         self.report(finding.with_message(message).with_help(help));
     }
+}
+
+/// The update of an aggregate; it sets nothing if the write has it already, outside a transaction.
+fn missing_update(write: &Write, parent: &Entity, name: &str) -> Action {
+    let update = Action::new(Verb::Update, &parent.name);
+    let mut own = write.actions.iter().filter(|own| own.verb == Verb::Update && own.entity == parent.name);
+    let set =
+        if own.any(|own| own.set.iter().any(|set| set == name)) { Vec::new() } else { vec![name.to_owned()] };
+    Action { set, ..update }
 }
 
 /// Whether an action changes the value of an aggregate.

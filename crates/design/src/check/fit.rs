@@ -6,6 +6,9 @@ use crate::formatting::list;
 use crate::model::Entity;
 use std::collections::BTreeMap;
 
+/// Codes about whether a single table is the right choice. What serves a pattern does not answer that, and can only bring the question up.
+pub(crate) const ABOUT_THE_CHOICE: [&str; 2] = ["P601", "P602"];
+
 impl<'m> Checker<'m> {
     pub fn fit(&mut self) {
         let model = self.model;
@@ -25,8 +28,14 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P602", severity, "table", &model.table.span);
             self.report(
                 finding
-                    .with_message(format!("{} entities share the table, but no pattern reads two of them together", model.entities.len()))
-                    .with_help("add the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
+                    .with_message(format!(
+                        "{} entities share the table, but no pattern reads two of them together",
+                        model.entities.len()
+                    ))
+                    .with_help(format!(
+                        "add the pattern that benefits (out = [\"{}\", \"{}*\"]), or use a table per entity",
+                        model.entities[0].name, model.entities[1].name
+                    )),
             );
         }
         self.profiles();

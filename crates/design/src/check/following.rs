@@ -8,7 +8,8 @@ use crate::model::{Entity, Model, Pattern};
 use crate::plan::answerable::implied_by;
 use crate::plan::follow::Link;
 use crate::plan::{Obstacle, Plan, Unserved};
-use std::collections::BTreeSet;
+use crate::repair::{Edit, Repair};
+use std::collections::{BTreeSet, HashMap};
 
 /// The number of entities that a finding proposes to follow.
 const MAX_PROPOSED: usize = 3;
@@ -47,8 +48,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The entities that connect inputs with an entity.
-    fn ways(&self, pattern: &Pattern, entity: &Entity, inputs: &[String]) -> String {
+    /// The entities that connect inputs with an entity, relationships first.
+    fn connecting(&self, entity: &Entity, inputs: &[String]) -> Vec<&'m Entity> {
         let connects = |other: &&Entity| {
             other.name != entity.name
                 && inputs.iter().all(|input| other.attribute(input).is_some())
@@ -56,12 +57,17 @@ impl<'m> Checker<'m> {
         };
         let near = inputs.first().into_iter().flat_map(|input| self.model.holders_of(input));
         let found = near.take(MAX_COMPARED).filter(connects);
-        // Relationships first.
         let (mut edges, others): (Vec<&Entity>, Vec<&Entity>) =
             found.partition(|other| !other.edge.is_empty());
         edges.extend(others);
+        edges
+    }
+
+    /// The entities that a pattern can follow, in words.
+    fn ways(&self, pattern: &Pattern, entity: &Entity, inputs: &[String]) -> String {
+        let connecting = self.connecting(entity, inputs);
         let proposals: Vec<String> =
-            edges.iter().take(MAX_PROPOSED).map(|edge| format!("via = \"{}\"", edge.name)).collect();
+            connecting.iter().take(MAX_PROPOSED).map(|edge| format!("via = \"{}\"", edge.name)).collect();
         let id = entity.identity().unwrap_or("…");
         if proposals.is_empty() {
             let ends: Vec<String> =
@@ -92,6 +98,41 @@ impl<'m> Checker<'m> {
             let finding = self.about_pattern("P129", Severity::Note, pattern).with_message(message);
             let help = format!("leave it out of in, or name the attribute of {name} that is meant");
             self.report(finding.with_help(help));
+        }
+    }
+
+    /// The entity that a pattern can follow, if there is one alone.
+    pub(super) fn only_way(&self, pattern: &Pattern, entity: &Entity, inputs: &[String]) -> Vec<Repair> {
+        let [only] = self.connecting(entity, inputs)[..] else { return Vec::new() };
+        let edit = Edit::set(&["pattern", &pattern.name, "via"], format!("\"{}\"", only.name));
+        vec![Repair { help: self.ways(pattern, entity, inputs), edits: vec![edit] }]
+    }
+
+    /// Patterns that ask the same, where a relationship leads to another answer.
+    pub(super) fn same_questions(&mut self) {
+        let model = self.model;
+        let mut asked: HashMap<String, &Pattern> = HashMap::new();
+        for pattern in &model.patterns {
+            let Some(first) = asked.get(&question(pattern)).copied() else {
+                asked.insert(question(pattern), pattern);
+                continue;
+            };
+            let is_served = matches!(self.plans.get(pattern.name.as_str()), Some(Ok(_)));
+            let entity = pattern.single_target().and_then(|target| model.entity(&target.entity));
+            // What an identifier finds is itself.
+            let is_other = |entity: &&Entity| entity.identity().is_none_or(|id| !pattern.is_fixed(id));
+            let Some(entity) = entity.filter(|_| is_served && pattern.via.is_empty()).filter(is_other) else {
+                continue;
+            };
+            let ways = self.connecting(entity, &pattern.inputs);
+            let Some(edge) = ways.first().filter(|way| !way.edge.is_empty()) else { continue };
+            let finding = self.about_pattern("P134", Severity::Warning, pattern);
+            let message = format!("asks the same as {}, and gets the same answer", first.name);
+            let help = format!(
+                "if the {} of {} are meant, add via = \"{1}\"; otherwise leave it out",
+                entity.name, edge.name
+            );
+            self.report(finding.with_message(message).with_help(help));
         }
     }
 
@@ -132,6 +173,17 @@ impl<'m> Checker<'m> {
             );
         }
     }
+}
+
+/// All that a pattern asks for, but not its name, its rate and how much it matters.
+fn question(pattern: &Pattern) -> String {
+    let inputs: BTreeSet<&String> = pattern.inputs.iter().collect();
+    let Pattern { targets, via, order, range, limit, fields, strong, .. } = pattern;
+    let range = range.as_ref().map(|range| (&range.by, &range.from, &range.to));
+    format!(
+        "{inputs:?} {targets:?} {via:?} {order:?} {range:?} {limit:?} {fields:?} {strong} {}",
+        pattern.filter
+    )
 }
 
 /// Returns whether items of one entity hold what another is found by.

@@ -119,7 +119,7 @@ impl<'m> Checker<'m> {
             }
             let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
             let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
-            let appended = appended(entity, &missing);
+            let repair = in_braces(entity, &missing).unwrap_or_else(|| appended(entity, &missing));
             self.report(
                 finding
                     .with_message(format!(
@@ -128,8 +128,8 @@ impl<'m> Checker<'m> {
                         list(&missing),
                         entity.name
                     ))
-                    .with_help(appended.help.clone())
-                    .with_proposals(vec![appended]),
+                    .with_help(repair.help.clone())
+                    .with_proposals(vec![repair]),
             );
         }
         self.lowered();
@@ -330,6 +330,18 @@ impl<'m> Checker<'m> {
             }
         }
     }
+}
+
+/// The key with fields in braces, where other tools have `<userId>`.
+fn in_braces(entity: &Entity, missing: &[&str]) -> Option<Repair> {
+    let braced = |text: String, name: &&str| text.replace(&format!("<{name}>"), &format!("{{{name}}}"));
+    let old: Vec<String> = entity.key.iter().map(Template::to_string).collect();
+    let new: Vec<String> = old.iter().map(|text| missing.iter().fold(text.clone(), braced)).collect();
+    let texts: Vec<String> = new.iter().map(|text| quoted(text).trim().to_owned()).collect();
+    let value = format!("[{}]", texts.join(", "));
+    let edit = Edit::set(&["entity", &entity.name, "key"], value.clone());
+    let help = format!("fields stand in braces: key = {value}");
+    (new != old).then(|| Repair { help, edits: vec![edit] })
 }
 
 /// The key with attributes appended to its last part.

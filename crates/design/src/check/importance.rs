@@ -6,6 +6,8 @@ use crate::formatting::{format_number, list, plural};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Importance, Pattern};
 use crate::plan::Plan;
+use crate::plan::follow::Follow;
+use std::collections::BTreeSet;
 
 /// The share of all requests from which on a pattern is frequent.
 const FREQUENT: f64 = 0.1;
@@ -67,10 +69,16 @@ impl<'m> Checker<'m> {
         );
     }
 
-    /// A frequent pattern reads an index and then the table.
+    /// A frequent pattern reads an index and then the table, or an index for each item that leads on.
     fn frequent(&mut self, pattern: &Pattern, plan: &Plan<'m>, rps: f64) {
-        let [first, second] = plan.steps.as_slice() else { return };
-        if plan.split.is_some() || first.location.index.is_none() || second.location.index.is_some() {
+        let [first, .., second] = plan.steps.as_slice() else { return };
+        if plan.split.is_some() {
+            return;
+        }
+        if let Some(follow) = second.follow.as_ref().filter(|_| second.location.index.is_some()) {
+            return self.one_by_one(pattern, plan, follow, rps);
+        }
+        if plan.steps.len() > 2 || first.location.index.is_none() || second.location.index.is_some() {
             return;
         }
         let finding = self.about_pattern("P606", Severity::Note, pattern);
@@ -82,6 +90,32 @@ impl<'m> Checker<'m> {
         );
         let help =
             "project what it needs into the index, or declare importance = \"rare\" if it may take two steps";
+        self.report(finding.with_message(message).with_help(help));
+    }
+
+    /// Each item that leads on costs a request of its own.
+    fn one_by_one(&mut self, pattern: &Pattern, plan: &Plan<'m>, follow: &Follow<'m>, rps: f64) {
+        let Some(last) = plan.steps.last().filter(|last| last.fan_out > 1) else { return };
+        let (from, target) = (follow.from, last.targets[0]);
+        let is_held =
+            |name: &str| from.attribute(name).is_some() || follow.links.iter().any(|link| link.to == name);
+        let lacking: BTreeSet<&str> = target.key_fields().filter(|name| !is_held(name)).collect();
+        if lacking.is_empty() {
+            return;
+        }
+        let finding = self.about_pattern("P606", Severity::Warning, pattern);
+        let message = format!(
+            "a frequent pattern takes {}, {} a second: a Query for each {}",
+            plural(plan.requests(), "request"),
+            format_number(plan.requests() as f64 * rps),
+            from.name
+        );
+        let help = format!(
+            "store {} in {}, so that BatchGetItem reads {} by the table's key; or declare importance = \"rare\"",
+            list(&lacking.into_iter().collect::<Vec<_>>()),
+            from.name,
+            target.name
+        );
         self.report(finding.with_message(message).with_help(help));
     }
 

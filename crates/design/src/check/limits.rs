@@ -10,7 +10,7 @@ use crate::capacity::write_effects::{items_of_action, markers_of_action};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_bytes;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::Index;
+use crate::model::{Action, Aggregate, Entity, Index, Verb};
 use crate::name_hints;
 use crate::template::{Part, Template};
 use std::collections::HashMap;
@@ -213,10 +213,26 @@ impl<'m> Checker<'m> {
             usual.number(),
             most.number()
         );
-        self.report(finding.with_message(message).with_help(
-            "write the first items in the transaction and the rest in batches, or keep the parts as one item",
-        ));
+        let counted = write.actions.iter().filter(|action| action.many).find_map(|action| {
+            let of = |aggregate: &&Aggregate| aggregate.of == action.entity;
+            let parents = model.entities.iter();
+            parents.filter_map(|parent| Some((parent, parent.aggregates.iter().find(of)?, action))).next()
+        });
+        let help = counted.map_or_else(
+            || "write the first items in the transaction and the rest in batches, or keep the parts as one item".to_owned(),
+            |(parent, aggregate, action)| a_few_at_a_time(parent, aggregate, action),
+        );
+        self.report(finding.with_message(message).with_help(help));
     }
+}
+
+/// What to write where an aggregate summarises more items than a transaction has room for.
+pub(super) fn a_few_at_a_time(parent: &Entity, aggregate: &Aggregate, action: &Action) -> String {
+    let few = Action { many: false, ..action.clone() };
+    let update = Action { set: vec![aggregate.name.clone()], ..Action::new(Verb::Update, &parent.name) };
+    format!(
+        "write a few items at a time, up to 99, each time with the aggregate: transact = [\"{few}\", \"{update}\"]"
+    )
 }
 
 /// The smallest size of a part; a field has at least one byte.

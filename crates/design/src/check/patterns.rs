@@ -45,6 +45,7 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+        self.same_questions();
         for entity in &model.entities {
             if !self.usage.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
                 let finding = self.about_entity("P507", Severity::Warning, entity);
@@ -78,10 +79,8 @@ impl<'m> Checker<'m> {
                 let indexes = remedy::indexes_for(self.model, pattern, unserved.entity);
                 swapped.into_iter().chain(indexes).collect()
             }
-            Obstacle::Consistency
-            | Obstacle::Foreign { .. }
-            | Obstacle::Lacking { .. }
-            | Obstacle::Unlinked { .. } => Vec::new(),
+            Obstacle::Foreign { inputs } => self.only_way(pattern, unserved.entity, inputs),
+            Obstacle::Consistency | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => Vec::new(),
             _ => remedy::indexes_for(self.model, pattern, unserved.entity),
         };
         let finding =
@@ -255,7 +254,8 @@ impl<'m> Checker<'m> {
                     }
                 }
             };
-            let help = bounded_by_where(pattern, step).unwrap_or_else(in_words);
+            let search = || remedy::search_in_words(pattern, entity);
+            let help = bounded_by_where(pattern, step).or_else(search).unwrap_or_else(in_words);
             self.report(finding.with_help(help).with_proposals(proposals));
         }
     }

@@ -1,7 +1,7 @@
 //! Changes that may serve a pattern: an entry in an index that the entity does not use yet, or in a new one.
 
 use super::value_types::fitting_format;
-use crate::model::condition::Condition;
+use crate::model::condition::{Comparison, Condition, Test};
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern};
 use crate::plan::Step;
@@ -12,8 +12,11 @@ use crate::template::{Format, Part, Template};
 /// The number of new indexes that are considered.
 const NEW_INDEXES: usize = 3;
 
-/// Entries that may serve a pattern, the simplest first.
+/// Entries that may serve a pattern, the simplest first. A search is served by none: its words are those of an example.
 pub fn indexes_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Repair> {
+    if searched(pattern).is_some() {
+        return Vec::new();
+    }
     let entities: Vec<&Entity> = match pattern.targets.as_slice() {
         [_] => vec![entity],
         several => several.iter().filter_map(|target| model.entity(&target.entity)).collect(),
@@ -49,8 +52,28 @@ pub fn indexes_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Rep
     repairs
 }
 
+/// The attribute that a pattern searches for a part.
+fn searched(pattern: &Pattern) -> Option<&str> {
+    let is_search = |test: &&Test| matches!(test.comparison, Comparison::Contains(_));
+    pattern.filter.tests().into_iter().find(is_search).map(|test| test.attribute.as_str())
+}
+
+/// What to do about a search, which no key serves.
+pub fn search_in_words(pattern: &Pattern, entity: &Entity) -> Option<String> {
+    let name = searched(pattern)?;
+    let is_text = entity.attribute(name).is_none_or(|attribute| attribute.kind.is_scalar());
+    Some(if is_text {
+        "DynamoDB has no text search: fill a search engine from the table's stream, or store words as items of their own".to_owned()
+    } else {
+        format!("no key holds {name}: store what is searched for as items of their own")
+    })
+}
+
 /// What to do where no entry is known to serve a pattern.
 pub fn in_words(pattern: &Pattern, entity: &Entity) -> String {
+    if let Some(search) = search_in_words(pattern, entity) {
+        return search;
+    }
     let known = match pattern.inputs.as_slice() {
         [] => format!("a constant and {{shard}}, as in \"{}S#{{shard}}\"", entity.name.to_uppercase()),
         inputs => inputs.join(" and "),

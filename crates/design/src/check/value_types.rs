@@ -29,7 +29,10 @@ impl<'m> Checker<'m> {
             self.offsets(&mapping);
         }
         let model = self.model;
-        model.entities.iter().for_each(|entity| self.one_value(entity));
+        for entity in &model.entities {
+            self.one_value(entity);
+            self.types_as_choices(entity);
+        }
         for pattern in &model.patterns {
             self.has_order(pattern);
             self.sorts_by_offset(pattern);
@@ -58,7 +61,11 @@ impl<'m> Checker<'m> {
                     "{name} is {template} in {} and {meaning}: an item has one value of it",
                     mapping.location.name()
                 ));
-                self.report(finding.with_help(format!("give the key attribute {name} a name of its own")));
+                let rename = format!("give the key attribute {name} a name of its own");
+                let remove = format!(
+                    "remove {name} from attributes, since its value is made of the others, or {rename}"
+                );
+                self.report(finding.with_help(if own { remove } else { rename }));
             }
         }
     }
@@ -95,6 +102,28 @@ impl<'m> Checker<'m> {
             let message = format!("{name} is {}, by which nothing can be {done}", kind.described());
             let finding = self.about_pattern("P122", Severity::Error, pattern);
             self.report(finding.with_message(message).with_help("name an attribute that has an order"));
+        }
+    }
+
+    /// `string | null` is no type: it is the two words.
+    fn types_as_choices(&mut self, entity: &Entity) {
+        for attribute in &entity.attributes {
+            let Some(types) = attribute.kind.meant_types() else { continue };
+            let (name, words) = (&attribute.name, attribute.kind.print().replace('|', "\" or \""));
+            let message = format!("{name} can only be the word \"{words}\": these are choices, and no types");
+            let finding = self.about_entity("P231", Severity::Warning, entity).with_message(message);
+            let [one] = types.as_slice() else {
+                let help = "a value has one type: declare that one, or allow this if the words are meant";
+                self.report(finding.with_help(help));
+                continue;
+            };
+            let help = format!("for an optional value write {name} = \"{one}?\"");
+            let path = ["entity", &entity.name, "attributes", name, "type"];
+            let repairs = [&path[..], &path[..4]].map(|path| {
+                let edit = Edit::set(path, format!("\"{one}?\""));
+                Repair { help: help.clone(), edits: vec![edit] }
+            });
+            self.report(finding.with_help(help.as_str()).with_proposals(repairs.into()));
         }
     }
 

@@ -52,8 +52,14 @@ impl<'m> Checker<'m> {
         } else {
             return;
         };
+        let is_locked = |name: &&str| self.model.entity(name).is_some_and(|entity| entity.lock.is_some());
+        // A put of a locked entity needs a condition too.
+        let help = match updated.iter().chain(&created).any(is_locked) {
+            true => "use transact, or send these actions one by one",
+            false => "use transact, send these actions one by one, or put whole items",
+        };
         let finding = self.about_write("P517", severity, write).with_message(message);
-        self.report(finding.with_help("use transact, send these actions one by one, or put whole items"));
+        self.report(finding.with_help(help));
     }
 
     /// What an update expression changes, and what it leaves as it was.
@@ -188,7 +194,12 @@ impl<'m> Checker<'m> {
                     "{} is locked, and this put replaces it whatever its version is",
                     entity.name
                 ))
-                .with_help("update it, create it, or declare the condition that the put has"),
+                .with_help(match write.batch {
+                    true => {
+                        format!("a batch has no conditions: write transact = [\"create {}\"]", entity.name)
+                    }
+                    false => "update it, create it, or declare the condition that the put has".to_owned(),
+                }),
             _ => return,
         };
         self.report(finding);

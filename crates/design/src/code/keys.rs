@@ -207,4 +207,11 @@ pub(super) const KEYS: &[Code] = &[
         rules: &[],
         page: "The name of a table or an index has 3 to 255 characters: letters, digits, underscores, hyphens and full stops.",
     },
+    Code {
+        code: "P231",
+        title: "choices that are names of types",
+        severity: Severity::Warning,
+        rules: &[],
+        page: "`\"string | null\"` declares two choices, the words \"string\" and \"null\"; `seed` writes them, and `enforce` refuses everything else. For a value that items may lack write `\"string?\"`. An attribute has one type; if the words themselves are meant, allow this.",
+    },
 ];

@@ -270,4 +270,11 @@ pub(super) const PATTERNS: &[Code] = &[
         rules: &[20, 82],
         page: "Tried on items made for the purpose, the declared request returns one that the pattern does not mean: an input, a condition or a bound of the pattern is neither in its key condition nor in its filter, or is weaker there. The caller has to drop such items, and they are billed. Narrow the condition, add a filter, or say in the pattern what is meant.",
     },
+    Code {
+        code: "P134",
+        title: "two patterns ask the same",
+        severity: Severity::Warning,
+        rules: &[46, 52],
+        page: "Two patterns have the same inputs, the same result and the same conditions, and so the same requests and the same answer (`articlesOfUser` and `favoriteArticles`, both `in = [\"userId\"], out = \"Article*\"`), although a relationship also leads from the inputs to the result. If that one is meant, name it: `via = \"Favorite\"`. Otherwise declare the pattern once.",
+    },
 ];

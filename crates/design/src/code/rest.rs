@@ -268,6 +268,6 @@ pub(super) const REST: &[Code] = &[
         title: "frequent pattern reads in two steps",
         severity: Severity::Note,
         rules: &[52, 53],
-        page: "At least a tenth of all requests, and one a second, are of this pattern, and each reads an index and then the table. That is for rare patterns: project what it needs into the index, or declare `importance = \"rare\"`.",
+        page: "At least a tenth of all requests, and one a second, are of this pattern, and each reads an index and then the table. That is for rare patterns: project what it needs into the index, or declare `importance = \"rare\"`. It is a warning if a relationship leads to an index, and each of its items costs a Query: store the key of what it leads to in the relationship, and one BatchGetItem reads a hundred.",
     },
 ];

@@ -104,13 +104,23 @@ fn symbols(outline: &Outline, kind: SymbolKind) -> Vec<Proposal> {
     outline.of(kind).map(|symbol| (sort, symbol.name.clone(), String::new())).collect()
 }
 
+/// What a pattern returns: one item of an entity, or a list.
+fn one_or_many(outline: &Outline) -> Vec<Proposal> {
+    let both = |(kind, name, detail): Proposal| {
+        let many = (kind, format!("{name}*"), "a list".to_owned());
+        [(kind, name, detail), many]
+    };
+    symbols(outline, SymbolKind::Entity).into_iter().flat_map(both).collect()
+}
+
 /// The inside of a string, by the field that it belongs to.
 fn texts(cursor: &Cursor<'_>, written: &str, outline: &Outline) -> Vec<Proposal> {
     let path: Vec<&str> = cursor.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["entity", name, "key"] | ["entity", name, "index", _, "key"] => template(written, name, outline),
         ["entity", _, "attributes", _] | ["entity", _, "attributes", _, "type"] => words(ValueType::names()),
-        ["entity", _, "copies"] | ["entity", _, "expect", "per"] | ["pattern", _, "out" | "via"] => {
+        ["pattern", _, "out"] => one_or_many(outline),
+        ["entity", _, "copies"] | ["entity", _, "expect", "per"] | ["pattern", _, "via"] => {
             symbols(outline, SymbolKind::Entity)
         }
         ["write", _, "create" | "put" | "update" | "delete"] => symbols(outline, SymbolKind::Entity),
@@ -200,7 +210,7 @@ mod tests {
         assert_eq!(at("key = [\"ORDER#{createdAt}#"), [""; 0]);
         assert_eq!(at("index.G"), ["GSI1"]);
         assert_eq!(at("uni"), ["unique"]);
-        assert_eq!(at("[pattern]\none = { out = \"O"), ["Order"]);
+        assert_eq!(at("[pattern]\none = { out = \"O"), ["Order", "Order*"]);
         assert_eq!(at("[pattern]\none = { in = [\"c"), ["createdAt"]);
         assert_eq!(at("[pattern]\none = { order = \"createdAt d"), ["desc"]);
         assert_eq!(at("[pattern]\none = { consistency = \"s"), ["strong"]);

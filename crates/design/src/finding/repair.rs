@@ -3,9 +3,10 @@
 //! The repairs of one report can be applied together: each is tried after those before it.
 
 use crate::check::examine;
+use crate::check::fit::ABOUT_THE_CHOICE;
 use crate::finding::Finding;
 use crate::model::{Entity, Model};
-use crate::reader::read;
+use crate::reader::read_once;
 use crate::source::{Source, Span};
 use std::collections::HashMap;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -111,7 +112,10 @@ fn apply_edit(root: &mut dyn TableLike, edit: &Edit) -> Option<()> {
     let Some(value) = &edit.value else { return table.remove(last).map(|_| ()) };
     let mut value: Value = value.parse().ok()?;
     if let Some(old) = table.get(last).and_then(Item::as_value) {
-        *value.decor_mut() = old.decor().clone();
+        value = replaced(old, value);
+    }
+    if is_inline && table.get(last).is_none() {
+        move_space(table, &mut value);
     }
     let item = match value {
         Value::InlineTable(inline) if !is_inline && has_headers(table) => Item::Table(inline.into_table()),
@@ -119,6 +123,32 @@ fn apply_edit(root: &mut dyn TableLike, edit: &Edit) -> Option<()> {
     };
     table.insert(last, item);
     Some(())
+}
+
+/// A value in the place of another, with the comments around it and between its elements.
+fn replaced(old: &Value, mut new: Value) -> Value {
+    if let (Value::Array(old), Value::Array(elements)) = (old, &new)
+        && old.len() == elements.len()
+    {
+        let mut kept = old.clone();
+        for (number, element) in elements.iter().enumerate() {
+            kept.replace(number, element.clone());
+        }
+        return Value::Array(kept);
+    }
+    *new.decor_mut() = old.decor().clone();
+    new
+}
+
+/// The space before a closing brace belongs to the last value, which is now the new one.
+fn move_space(table: &mut dyn TableLike, new: &mut Value) {
+    let Some(decor) = table.iter_mut().last().and_then(|(_, item)| item.as_value_mut()).map(Value::decor_mut)
+    else {
+        return;
+    };
+    let space = decor.suffix().cloned().unwrap_or_default();
+    decor.set_suffix("");
+    new.decor_mut().set_suffix(space);
 }
 
 /// What stands for a table that the text does not have yet: a header, a dotted key, or an inline table.
@@ -155,10 +185,21 @@ fn found(findings: &[Finding]) -> Found {
 
 /// Replaces the proposals of findings by the first one that removes the finding and causes no other problem.
 pub(crate) fn settle(model: &Model, findings: &mut [Finding]) {
-    let Some(text) = model.text.as_deref() else { return };
+    if let Some(text) = model.text.as_deref() {
+        settle_by(text, work(model, text), findings, check_text);
+    }
+}
+
+/// Does so for the findings of the reader.
+pub(crate) fn settle_unreadable(text: &str, findings: &mut [Finding]) {
+    settle_by(text, text.len().max(1), findings, read_text);
+}
+
+/// Tries proposals as long as the checks, each of which is this much work, are little work together.
+fn settle_by(text: &str, work: usize, findings: &mut [Finding], examined: fn(&str) -> Option<Found>) {
     let mut text = text.to_owned();
     let mut now = found(findings);
-    let mut tries = MAX_TRIED.min(MAX_WORK / work(model, &text));
+    let mut tries = MAX_TRIED.min(MAX_WORK / work);
     for finding in findings.iter_mut() {
         let proposals = std::mem::take(&mut finding.proposals);
         for repair in proposals {
@@ -167,7 +208,7 @@ pub(crate) fn settle(model: &Model, findings: &mut [Finding]) {
             }
             tries -= 1;
             let Some(after) = apply(&text, &repair.edits) else { continue };
-            let Some(then) = check_text(&after) else { continue };
+            let Some(then) = examined(&after) else { continue };
             if is_repaired(finding, &now, &then) {
                 finding.help.clone_from(&repair.help);
                 finding.repair = Some(repair);
@@ -191,8 +232,12 @@ fn work(model: &Model, text: &str) -> usize {
 }
 
 fn check_text(text: &str) -> Option<Found> {
-    let model = read(&Source::new("", text)).ok()?;
+    let model = read_once(&Source::new("", text)).ok()?;
     Some(found(&examine(&model).findings))
+}
+
+fn read_text(text: &str) -> Option<Found> {
+    Some(read_once(&Source::new("", text)).map_or_else(|findings| found(&findings), |_| Found::new()))
 }
 
 fn is_repaired(finding: &Finding, now: &Found, then: &Found) -> bool {
@@ -201,7 +246,7 @@ fn is_repaired(finding: &Finding, now: &Found, then: &Found) -> bool {
     // An earlier repair may have removed it already.
     let is_gone = count(then) < count(now);
     let grew = |(key, (_, problems)): (&(&str, String), &(usize, usize))| {
-        *problems > now.get(key).map_or(0, |(_, problems)| *problems)
+        !ABOUT_THE_CHOICE.contains(&key.0) && *problems > now.get(key).map_or(0, |(_, problems)| *problems)
     };
     is_gone && !then.iter().any(grew)
 }

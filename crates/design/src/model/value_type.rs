@@ -83,6 +83,15 @@ impl ValueType {
         known.iter().find(|(_, others)| others.contains(&lower.as_str())).map(|(name, _)| *name)
     }
 
+    /// Returns what choices were meant to be if they are the names of types, as in `string | null`: the types. `None` if they are words.
+    pub fn meant_types(&self) -> Option<Vec<&str>> {
+        let ValueType::Choice(choices) = self else { return None };
+        let is_null = |choice: &&str| ["null", "nil", "undefined"].contains(choice);
+        let (nulls, others): (Vec<&str>, Vec<&str>) = choices.iter().map(String::as_str).partition(is_null);
+        let is_type = |choice: &&str| NAMES.iter().any(|(name, _)| name == choice);
+        (!nulls.is_empty() || others.iter().all(is_type)).then_some(others)
+    }
+
     /// Returns the names of all types but choices.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)

@@ -8,9 +8,10 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
 use crate::model::condition::{Condition, Constant};
 use crate::model::limits::Precision;
+use crate::model::pattern::TargetTypes;
 use crate::model::value_type::ValueType;
 use crate::name_hints;
-use crate::template::{Format, Part, SHARD, Template};
+use crate::template::{FieldTypes, Format, Part, SHARD, Template};
 use std::collections::BTreeMap;
 
 /// The number of time buckets that are read if the bounds are unknown.
@@ -361,7 +362,8 @@ impl<'m> Planner<'_, 'm> {
     /// Returns whether the field takes the place of an order attribute that the entity lacks: `uploadedAt` beside `createdAt`.
     fn stands_for(&self, mapping: &KeyMapping<'m>, field: &str, by: &str) -> bool {
         let kind = mapping.entity.attribute(field).map(|attribute| &attribute.kind);
-        let wanted = self.model.attribute(by).map(|attribute| &attribute.kind);
+        let types = TargetTypes { model: self.model, targets: &self.pattern.targets };
+        let wanted = types.type_of(by);
         mapping.entity.attribute(by).is_none() && kind == wanted && kind.is_some_and(ValueType::is_time)
     }
 

@@ -72,13 +72,23 @@ impl Reader {
         self.complete_key(section, &mut entity, model);
         if let Some(inner) = self.inner(section, "index") {
             for (index, _) in inner.table.iter() {
-                let Some(entry) = self.inner(&inner, index) else { continue };
+                let Some(entry) = self.entry(&inner, index) else { continue };
                 let index_key = self.index_key(index, &entry, &entity, model);
                 entity.indexes.push(index_key);
             }
         }
         add_implicit_indexes(&mut entity, model);
         entity
+    }
+
+    /// The table of an index entry; a list was probably meant to be its key.
+    fn entry<'a>(&mut self, section: &Section<'a>, index: &str) -> Option<Section<'a>> {
+        if let Some(key) = section.get(index).filter(|item| item.is_array()) {
+            let example = format!("{{ key = {} }}", key.to_string().trim());
+            self.wrong(section, index, "written in braces", &example);
+            return None;
+        }
+        self.inner(section, index)
     }
 
     /// Checks the number of templates; without any, the key attributes are the entity's own attributes.
@@ -150,7 +160,7 @@ impl Reader {
         let mut attributes = Vec::new();
         for (name, item) in inner.table.iter() {
             let (text, details) = match item.as_table_like() {
-                None => (self.text(&inner, name), None),
+                None => (self.type_text(&inner, name), None),
                 Some(_) => {
                     let Some(details) = self.inner(&inner, name) else { continue };
                     self.only(&details, &ATTRIBUTE_FIELDS);
@@ -176,6 +186,22 @@ impl Reader {
             attributes.push(attribute);
         }
         attributes
+    }
+
+    /// The type of an attribute as a text; the example is what was probably meant.
+    fn type_text(&mut self, section: &Section<'_>, name: &str) -> Option<String> {
+        let item = section.get(name)?;
+        if let Some(text) = item.as_str() {
+            return Some(text.to_owned());
+        }
+        let words: Option<Vec<&str>> =
+            item.as_array().and_then(|array| array.iter().map(toml_edit::Value::as_str).collect());
+        let example = match words {
+            Some(words) => format!("\"{}\"", words.join("|")),
+            None => "\"string\", or \"string?\" if items may lack it".to_owned(),
+        };
+        self.wrong(section, name, "a type, as a string", &example);
+        None
     }
 
     fn shard(&mut self, section: &Section<'_>) -> Option<Shard> {

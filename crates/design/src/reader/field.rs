@@ -9,11 +9,10 @@ use crate::template::{Template, TemplateError};
 use toml_edit::{Item, TableLike};
 
 /// What conditions can say.
-const CONDITION_HELP: &str =
-    "for example status in ('PENDING', 'PAID') and not exists(refund) or total >= 100";
+const CONDITION_HELP: &str = "for example status in ('PENDING', 'PAID') and missing(refund) or begins_with(name, 'A') and total >= 100";
 
 /// Names that other tools use for a field, and its name here.
-const SYNONYMS: [(&str, &str); 24] = [
+const SYNONYMS: [(&str, &str); 28] = [
     ("input", "in"),
     ("inputs", "in"),
     ("output", "out"),
@@ -38,6 +37,10 @@ const SYNONYMS: [(&str, &str); 24] = [
     ("fields", "attributes"),
     ("version", "lock"),
     ("copy_of", "copies"),
+    ("insert", "create"),
+    ("add", "create"),
+    ("upsert", "put"),
+    ("remove", "delete"),
 ];
 
 /// A TOML table, and the name that messages use for it.
@@ -85,6 +88,9 @@ impl Reader {
             let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
             let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
             {
+                _ if key == "index" && section.subject.starts_with("pattern.") => {
+                    "a pattern names no index: the check finds the one that serves it".to_owned()
+                }
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
@@ -148,17 +154,22 @@ impl Reader {
     }
 
     pub(super) fn whole(&mut self, section: &Section<'_>, key: &str) -> Option<u64> {
+        self.whole_as(section, key, "1_000_000")
+    }
+
+    /// Reads a whole number; the example is one that is usual for it.
+    fn whole_as(&mut self, section: &Section<'_>, key: &str, example: &str) -> Option<u64> {
         let item = section.get(key)?;
         let number = item.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|n| *n > 0);
         if number.is_none() {
-            self.wrong(section, key, "a whole number above zero", "1_000_000");
+            self.wrong(section, key, "a whole number above zero", example);
         }
         number
     }
 
     /// Reads the `Limit` of a request, a number of 32 bits.
     pub(super) fn limit(&mut self, section: &Section<'_>) -> Option<u64> {
-        let limit = self.whole(section, "limit")?;
+        let limit = self.whole_as(section, "limit", "20")?;
         if limit > i32::MAX as u64 {
             self.wrong(section, "limit", "at most 2147483647", "100");
         }

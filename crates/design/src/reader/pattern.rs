@@ -116,6 +116,13 @@ impl Reader {
     }
 
     fn order(&mut self, section: &Section<'_>) -> Option<Order> {
+        let words = section.get("order").and_then(Item::as_array);
+        let words: Option<Vec<&str>> =
+            words.and_then(|array| array.iter().map(toml_edit::Value::as_str).collect());
+        if let Some(words) = words {
+            self.wrong(section, "order", "one string", &format!("\"{}\"", words.join(" ")));
+            return None;
+        }
         let text = self.text(section, "order")?;
         let mut words = text.split_whitespace();
         let by = words.next().unwrap_or_default().to_owned();
@@ -131,6 +138,12 @@ impl Reader {
         let span = section.span_of("range");
         if let Some(by) = item.as_str() {
             return Some(Bounds { by: by.to_owned(), span, ..Bounds::default() });
+        }
+        if item.as_table_like().is_none() {
+            let one = item.as_array().and_then(|array| array.iter().next()?.as_str());
+            let example = format!("\"{}\"", one.unwrap_or("createdAt"));
+            self.wrong(section, "range", "an attribute, or { by = …, from = …, to = … }", &example);
+            return None;
         }
         let inner = self.inner(section, "range")?;
         self.only(&inner, &["by", "from", "to"]);

@@ -4,11 +4,12 @@ use crate::finding::{Finding, Severity, closest};
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern, Shard};
 use crate::reader::is_reserved;
+use crate::reader::mentions::Mentions;
 use crate::source::Span;
 use crate::template::{FieldTypes, Template};
 
-pub fn check(model: &Model, findings: &mut Vec<Finding>) {
-    let mut names = Names { model, findings };
+pub(super) fn check(model: &Model, file: Mentions<'_>, findings: &mut Vec<Finding>) {
+    let mut names = Names { model, file, findings };
     for entity in &model.entities {
         names.entity(entity);
     }
@@ -26,6 +27,7 @@ const MAX_LISTED: usize = 64;
 
 pub(super) struct Names<'a> {
     pub(super) model: &'a Model,
+    file: Mentions<'a>,
     pub(super) findings: &'a mut Vec<Finding>,
 }
 
@@ -42,15 +44,27 @@ impl<'a> Names<'a> {
         if known.len() > MAX_LISTED {
             known[MAX_LISTED] = "…";
         }
-        let help = match closest(name, known.iter().copied()) {
+        let meant = closest(name, known.iter().copied());
+        let is_key =
+            self.model.table.keys.iter().chain(self.model.indexes.iter().flat_map(|index| &index.keys));
+        let help = match meant {
+            _ if is_key.clone().any(|key| key == name) => {
+                "name attributes of entities: the keys are made of them".to_owned()
+            }
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.is_empty() => format!("declare the {what} first"),
             None => format!("known: {}", known.join(", ")),
         };
+        // Conditions know their places already.
+        let is_exact = self.file.text.get(span.clone()) == Some(name);
+        let mention = self.file.find(subject, name).filter(|mention| !is_exact || mention.span == *span);
+        let rename = mention.as_ref().zip(meant).and_then(|(at, meant)| self.file.renamed(at, meant, &help));
+        let span = mention.as_ref().map_or(span, |mention| &mention.span);
         self.findings.push(
             Finding::new("P003", Severity::Error, subject, span)
-                .with_message(format!("{subject} names the {what} `{name}`, which does not exist"))
-                .with_help(help),
+                .with_message(format!("`{name}` is no {what}"))
+                .with_help(help)
+                .with_proposals(rename.into_iter().collect()),
         );
     }
 
@@ -193,7 +207,10 @@ impl<'a> Names<'a> {
         self.findings.push(
             Finding::new("P003", Severity::Error, &subject, span)
                 .with_message("a template has {shard}, but the number of shards is not declared")
-                .with_help("add shard = { by = \"orderId\", count = 4 } beside the key"),
+                .with_help(format!(
+                    "add shard = {{ by = \"{}\", count = 4 }} beside the key",
+                    entity.identity().unwrap_or("random")
+                )),
         );
     }
 

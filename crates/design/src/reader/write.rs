@@ -59,6 +59,7 @@ impl Reader {
             actions.extend(action(&format!("{verb} {entity}")));
         }
         if actions.is_empty() {
+            self.without_action(section);
             return actions;
         }
         let aliases = self.aliases(section, "names", '#');
@@ -80,6 +81,17 @@ impl Reader {
         actions
     }
 
+    /// What belongs to one action has none beside it.
+    fn without_action(&mut self, section: &Section<'_>) {
+        for key in ["set", "expression", "condition", "names", "values"] {
+            if section.get(key).is_some() {
+                let message = format!("`{key}` belongs to one action, and stands beside none");
+                let help = format!("write it into the action: {{ put = \"Order\", {key} = … }}");
+                self.fail("P002", section, &section.span_of(key), message, &help);
+            }
+        }
+    }
+
     /// Actions as texts, or as tables with the request.
     fn listed_actions(&mut self, section: &Section<'_>, key: &str, write: &mut Write) {
         let Some(item) = section.get(key) else { return };
@@ -97,7 +109,13 @@ impl Reader {
                 Value::String(text) => match (marker_action(text.value()), action(text.value())) {
                     (Some(marker), _) if key == "transact" => write.markers.push(marker),
                     (None, Some(action)) => write.actions.push(action),
-                    _ => self.wrong(section, key, "a list of actions", example),
+                    _ => {
+                        let wanted = format!(
+                            "a list of actions that create, put, update or delete; `{}` is none",
+                            text.value()
+                        );
+                        self.wrong(section, key, &wanted, example);
+                    }
                 },
                 Value::InlineTable(table) => {
                     let span = value.span().unwrap_or_else(|| section.span_of(key));

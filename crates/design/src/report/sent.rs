@@ -98,7 +98,7 @@ fn cli(request: &Request) -> String {
 }
 
 fn python(request: &Request) -> String {
-    format!("client.{}(**{})\n", words(request.operation, '_'), python_value(&request.input))
+    format!("print(client.{}(**{}))\n", words(request.operation, '_'), python_value(&request.input))
 }
 
 /// A JSON value as a Python literal.
@@ -129,5 +129,5 @@ fn imports(all: &[Named<'_>]) -> String {
 }
 
 fn javascript(request: &Request) -> String {
-    format!("await client.send(new {}Command({}));\n", request.operation, request.input)
+    format!("console.log(await client.send(new {}Command({})));\n", request.operation, request.input)
 }

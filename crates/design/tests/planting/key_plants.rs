@@ -199,6 +199,10 @@ pub const RELATIONSHIPS: &[Planter] = &[
         m.draft.set("table", "name", "\"My table!\"");
         Some("table".to_owned())
     }),
+    planter("", "P231", |m| {
+        m.draft.replace(&entity(&m.owner), "attributes", "email = \"string\"", "email = \"string | null\"");
+        Some(entity(&m.owner))
+    }),
     planter("", "P228", |m| {
         let (section, id) = (entity(&m.record), m.id(&m.owner));
         let (required, optional) =

@@ -290,6 +290,18 @@ pub const UNSERVED: &[Planter] = &[
         m.pattern("recent", &[&id], &[&out[0], &out[1]], &[("range", &range)]);
         pattern("recent")
     }),
+    planter("", "P134", |m| {
+        let (owner, id) = (m.id(&m.owner), m.id(&m.record));
+        let (home, own) = (m.home(&m.owner), m.under("liked", &id));
+        let attributes = format!("{{ {owner} = \"{0}\", {id} = \"{0}\" }}", m.id_type);
+        m.draft.set("entity.Liked", "attributes", attributes);
+        m.draft.set("entity.Liked", "edge", format!("[\"{owner}\", \"{id}\"]"));
+        m.key("Liked", [&home, &own]);
+        let out = format!("{}*", m.record);
+        m.pattern("written", &[&owner], &[&out], &[]);
+        m.pattern("liked", &[&owner], &[&out], &[]);
+        pattern("liked")
+    }),
     planter("", "P132", |m| {
         let (keys, home, prefix) = (m.keys.clone(), m.home(&m.owner), m.prefix(&m.record));
         request(m, "newest", &format!("{} = '{home}' AND begins_with({}, '{prefix}2026')", keys[0], keys[1]));

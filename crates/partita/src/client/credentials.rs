@@ -8,9 +8,11 @@ use std::path::PathBuf;
 /// The endpoint name for AWS itself.
 pub const AWS: &str = "aws";
 
+const NO_ENDPOINT: &str = "no endpoint is given: add --endpoint http://127.0.0.1:8000, or --endpoint aws";
+
 /// Returns the URL to connect to, and the signer.
 pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
-    let url = endpoint.endpoint.as_deref().ok_or("no endpoint is given")?;
+    let url = endpoint.endpoint.as_deref().ok_or(NO_ENDPOINT)?;
     let profile = Profile::read(&endpoint.profile);
     let region = endpoint.region.clone().or(profile.region).unwrap_or_else(|| "us-east-1".to_owned());
     let url = if url == AWS { format!("https://dynamodb.{region}.amazonaws.com") } else { url.to_owned() };

@@ -1,7 +1,7 @@
 //! The command line of `partita model`.
 
 use crate::arguments::Endpoint;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 mod migration;
@@ -71,9 +71,16 @@ pub enum Task {
     /// Convert a model to another tool's file
     Export(Export),
     /// Serve an editor: findings, completion and plans while a model is written (language server protocol)
+    #[command(arg = stdio())]
     Lsp,
     /// Print the JSON schema that editors use to complete and check models
     Schema,
+}
+
+/// What many editors pass to every language server.
+fn stdio() -> Arg {
+    let help = "Use standard input and output, as it does anyway: many editors pass this";
+    Arg::new("stdio").long("stdio").action(ArgAction::SetTrue).help(help)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -199,7 +206,7 @@ pub struct Audit {
     pub model: PathBuf,
 
     /// A file of items, in the format of `infer`, instead of a table
-    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
+    #[arg(conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 
     /// The table, instead of the model's name
@@ -338,7 +345,7 @@ pub struct Seed {
 #[derive(Args)]
 pub struct Infer {
     /// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line; `-` reads standard input
-    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
+    #[arg(conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 
     /// The table to read, with --endpoint, or its name in the model

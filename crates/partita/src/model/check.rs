@@ -2,9 +2,13 @@
 
 use super::arguments::{Check, Format};
 use super::{FAILED, FINE, FOUND, Outcome, file};
-use partita_design::{Finding, Severity, Source, check, read, repair, report};
+use partita_design::formatting::plural;
+use partita_design::{Finding, Severity, Source, check, editor, read, repair, report};
 use serde_json::{Value, json};
 use std::path::Path;
+
+/// Names are repaired first: only then is the model checked.
+const ROUNDS: usize = 2;
 
 pub fn run(arguments: &Check) -> Outcome {
     let mut worst = FINE;
@@ -38,23 +42,30 @@ pub fn run(arguments: &Check) -> Outcome {
     Ok(worst)
 }
 
-/// Writes the repairs of a model into its file.
+/// Writes the repairs of a model into its file, and says how many findings are left to the user.
 fn repaired(path: &Path, source: Source) -> Result<Source, String> {
-    let Ok(model) = read(&source) else { return Ok(source) };
-    let (text, count) = repair::apply_all(&source.text, &check(&model).findings);
-    if count == 0 {
-        return Ok(source);
+    let Source { name, mut text, .. } = source;
+    let mut count = 0;
+    for _ in 0..ROUNDS {
+        let findings = editor::findings(&Source::new(name.clone(), text.clone()));
+        let (after, repairs) = repair::apply_all(&text, &findings);
+        (text, count) = (after, count + repairs);
     }
-    if path.as_os_str() == "-" {
+    if count > 0 && path.as_os_str() == "-" {
         return Err("standard input cannot be repaired; name a file".to_owned());
     }
-    std::fs::write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    eprintln!(
-        "{} of {} written",
-        if count == 1 { "1 repair".to_owned() } else { format!("{count} repairs") },
-        source.name
-    );
-    Ok(Source::new(source.name, text))
+    if count > 0 {
+        file::replace(path, &text)?;
+    }
+    let source = Source::new(name, text);
+    let left = editor::findings(&source).iter().filter(|finding| finding.is_problem()).count();
+    let decisions = match left {
+        0 => String::new(),
+        1 => "; 1 finding needs a decision".to_owned(),
+        _ => format!("; {left} findings need a decision"),
+    };
+    eprintln!("{} of {} written{decisions}", plural(count as u64, "repair"), source.name);
+    Ok(source)
 }
 
 fn unreadable(arguments: &Check, source: &Source, findings: &[Finding]) -> Value {

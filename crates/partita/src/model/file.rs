@@ -1,13 +1,22 @@
 //! Reads files for `partita model`, with errors that name them.
 
 use partita_design::{Model, Source, read, report};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A file's text without a byte order mark; `-` is standard input.
 pub fn text(path: &Path) -> Result<String, String> {
     let text = whole(path)?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned).unwrap_or(text))
+}
+
+/// Replaces a file's text, and keeps its byte order mark.
+pub fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let mark = if whole(path)?.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { "" };
+    std::fs::write(path, format!("{mark}{text}"))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn whole(path: &Path) -> Result<String, String> {
@@ -18,7 +27,10 @@ fn whole(path: &Path) -> Result<String, String> {
             .map_err(|error| format!("cannot read standard input: {error}"))?;
         return Ok(text);
     }
-    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => format!("cannot read {}: save it as UTF-8", path.display()),
+        _ => format!("cannot read {}: {error}", path.display()),
+    })
 }
 
 /// Reads a file piece by piece; `-` is standard input.

@@ -7,7 +7,7 @@ mod documents;
 mod messages;
 mod text_position;
 
-use super::{FINE, Outcome};
+use super::{FINE, FOUND, Outcome};
 use crate::clock;
 use documents::Documents;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
@@ -32,10 +32,10 @@ pub fn run() -> Outcome {
         "serverInfo": { "name": "partita", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, answer).map_err(|error| failed(&error))?;
-    serve(&connection, Documents::new(encoding)).map_err(|error| failed(&error))?;
+    let code = serve(&connection, Documents::new(encoding)).map_err(|error| failed(&error))?;
     drop(connection);
     threads.join().map_err(|error| failed(&error))?;
-    Ok(FINE)
+    Ok(code)
 }
 
 fn capabilities(encoding: Encoding) -> Value {
@@ -104,22 +104,26 @@ impl Unpublished {
     }
 }
 
-fn serve(connection: &Connection, mut documents: Documents) -> Result<(), Box<dyn std::error::Error>> {
+fn serve(connection: &Connection, mut documents: Documents) -> Result<u8, Box<dyn std::error::Error>> {
     let mut unpublished = Unpublished::default();
     loop {
         match unpublished.next(connection) {
             Event::Pause => unpublished.publish(connection, &documents)?,
             Event::Message(Message::Request(request)) => {
                 if connection.handle_shutdown(&request)? {
-                    return Ok(());
+                    return Ok(FINE);
                 }
                 connection.sender.send(Message::Response(answer(&documents, request)))?;
+            }
+            // The protocol has an exit code for an editor that leaves without a word.
+            Event::Message(Message::Notification(notification)) if notification.method == "exit" => {
+                return Ok(FOUND);
             }
             Event::Message(Message::Notification(notification)) => {
                 take(&mut documents, &notification).into_iter().for_each(|uri| unpublished.add(uri));
             }
             Event::Message(Message::Response(_)) => {}
-            Event::End => return Ok(()),
+            Event::End => return Ok(FINE),
         }
     }
 }
@@ -141,7 +145,8 @@ fn take<'n>(documents: &mut Documents, notification: &'n Notification) -> Option
 
 fn answer(documents: &Documents, request: Request) -> Response {
     let parameters = &request.params;
-    let uri = parameters["textDocument"]["uri"].as_str().unwrap_or_default();
+    let named = parameters["textDocument"]["uri"].as_str();
+    let uri = named.unwrap_or_default();
     let position = &parameters["position"];
     let result = match request.method.as_str() {
         "textDocument/completion" => documents.completions(uri, position),
@@ -154,5 +159,9 @@ fn answer(documents: &Documents, request: Request) -> Response {
             return Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message);
         }
     };
+    if named.is_none() {
+        let message = format!("{} needs textDocument.uri", request.method);
+        return Response::new_err(request.id, ErrorCode::InvalidParams as i32, message);
+    }
     Response::new_ok(request.id, result.unwrap_or_default())
 }

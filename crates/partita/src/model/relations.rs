@@ -6,9 +6,10 @@ use crate::client::Client;
 use partita_design::exchange::item_json;
 use partita_design::item::Item;
 use partita_design::relational::relations::{Loader, Relations, Row};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many reasons are named.
 const NAMED: usize = 10;
@@ -17,8 +18,20 @@ const UNRECOGNISED: &str = "unrecognised.jsonl";
 pub fn run(arguments: &Arguments) -> Outcome {
     let model = file::model(&arguments.model)?;
     let relations = Relations::new(&model);
-    let mut writer = Writer::new(&relations, &arguments.out)?;
     let table = arguments.table.as_deref().unwrap_or(&model.table.name);
+    let folder = Folder::new(&arguments.out)?;
+    let written = Writer::new(&relations, &folder).and_then(|writer| write(arguments, table, writer));
+    match written.and_then(|()| folder.keep()) {
+        Ok(()) => Ok(FINE),
+        Err(failure) => {
+            folder.discard();
+            Err(failure)
+        }
+    }
+}
+
+/// Writes the items of a file or of a table.
+fn write(arguments: &Arguments, table: &str, mut writer: Writer<'_, '_>) -> Result<(), String> {
     match &arguments.items {
         Some(path) => items::each_in_file(path, table, usize::MAX, |item| writer.write(&item))?,
         None => {
@@ -32,14 +45,60 @@ pub fn run(arguments: &Arguments) -> Outcome {
             outcome?;
         }
     }
-    writer.finish()?;
-    Ok(FINE)
+    writer.finish()
+}
+
+/// A folder whose files are replaced together, once all of them are written.
+struct Folder<'a> {
+    path: &'a Path,
+    names: RefCell<Vec<String>>,
+}
+
+impl<'a> Folder<'a> {
+    fn new(path: &'a Path) -> Result<Folder<'a>, String> {
+        std::fs::create_dir_all(path)
+            .map_err(|error| format!("cannot create {}: {error}", path.display()))?;
+        Ok(Folder { path, names: RefCell::default() })
+    }
+
+    /// Where a file is until it is kept.
+    fn unfinished(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.unfinished"))
+    }
+
+    fn create(&self, name: &str) -> Result<BufWriter<File>, String> {
+        let path = self.unfinished(name);
+        let file =
+            File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        self.names.borrow_mut().push(name.to_owned());
+        Ok(BufWriter::new(file))
+    }
+
+    fn text(&self, name: &str, text: &str) -> Result<(), String> {
+        let mut file = self.create(name)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(failed)
+    }
+
+    fn keep(&self) -> Result<(), String> {
+        let names = self.names.borrow();
+        let mut kept = names.iter().map(|name| std::fs::rename(self.unfinished(name), self.path.join(name)));
+        kept.try_for_each(|kept| kept).map_err(failed)
+    }
+
+    /// Removes what was begun. The failure that led here says more than one to remove a file.
+    fn discard(&self) {
+        for name in self.names.borrow().iter() {
+            let _ = std::fs::remove_file(self.unfinished(name));
+        }
+        // A folder with other files stays.
+        let _ = std::fs::remove_dir(self.path);
+    }
 }
 
 /// Writes each item to the file of its relation as it comes.
 struct Writer<'r, 'm> {
     relations: &'r Relations<'m>,
-    folder: &'r Path,
+    folder: &'r Folder<'r>,
     files: Vec<BufWriter<File>>,
     rows: Vec<u64>,
     unrecognised: BufWriter<File>,
@@ -49,14 +108,12 @@ struct Writer<'r, 'm> {
 }
 
 impl<'r, 'm> Writer<'r, 'm> {
-    fn new(relations: &'r Relations<'m>, folder: &'r Path) -> Result<Writer<'r, 'm>, String> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    fn new(relations: &'r Relations<'m>, folder: &'r Folder<'r>) -> Result<Writer<'r, 'm>, String> {
         let files: Result<Vec<BufWriter<File>>, String> = relations
             .relations
             .iter()
             .map(|relation| {
-                let mut file = create(folder, &relation.file())?;
+                let mut file = folder.create(&relation.file())?;
                 line(&mut file, &relation.header())?;
                 Ok(file)
             })
@@ -66,14 +123,14 @@ impl<'r, 'm> Writer<'r, 'm> {
             ("load-sqlite.sql", Loader::Sqlite),
             ("load-duckdb.sql", Loader::DuckDb),
         ];
-        text(folder, "schema.sql", &relations.schema())?;
-        loaders.into_iter().try_for_each(|(name, loader)| text(folder, name, &relations.load(loader)))?;
+        folder.text("schema.sql", &relations.schema())?;
+        loaders.into_iter().try_for_each(|(name, loader)| folder.text(name, &relations.load(loader)))?;
         Ok(Writer {
             relations,
             folder,
             files: files?,
             rows: vec![0; relations.relations.len()],
-            unrecognised: create(folder, UNRECOGNISED)?,
+            unrecognised: folder.create(UNRECOGNISED)?,
             strangers: 0,
             reasons: Vec::new(),
             markers: 0,
@@ -109,7 +166,7 @@ impl<'r, 'm> Writer<'r, 'm> {
             println!("{}: {rows} rows{}", relation.entity.name, copy.unwrap_or_default());
         }
         println!("{} markers of unique values are left out", self.markers);
-        let path = self.folder.join(UNRECOGNISED);
+        let path = self.folder.path.join(UNRECOGNISED);
         println!("{} items fit no relation: {}", self.strangers, path.display());
         self.reasons.iter().for_each(|reason| println!("  {reason}"));
         Ok(())
@@ -118,17 +175,6 @@ impl<'r, 'm> Writer<'r, 'm> {
 
 fn failed(error: std::io::Error) -> String {
     format!("cannot write the relations: {error}")
-}
-
-fn create(folder: &Path, name: &str) -> Result<BufWriter<File>, String> {
-    let path = folder.join(name);
-    let file = File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    Ok(BufWriter::new(file))
-}
-
-fn text(folder: &Path, name: &str, text: &str) -> Result<(), String> {
-    let mut file = create(folder, name)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(failed)
 }
 
 fn line(file: &mut BufWriter<File>, text: &str) -> Result<(), String> {

@@ -4,6 +4,7 @@
 //! Without an endpoint it starts a database in memory, for as long as it runs. With one, it uses a table of its own, which it deletes afterwards
 //! unless `--keep` is given.
 
+mod interruption;
 mod load;
 mod local_server;
 
@@ -51,6 +52,9 @@ pub fn run(arguments: &Try) -> Outcome {
     let endpoint = server.as_ref().map_or_else(|| arguments.endpoint.clone(), LocalServer::endpoint);
     let mut client = Client::new(&endpoint)?;
     refuse_existing(&mut client, &model)?;
+    if server.is_none() && !arguments.keep {
+        interruption::delete_when_interrupted(&endpoint, &model.table.name);
+    }
     let seeded = seed::run(&seeding(arguments, &model, &endpoint));
     let outcome = seeded.and_then(|_| tried(arguments, &model, &endpoint, &mut client));
     if server.is_none() && !arguments.keep {
@@ -107,7 +111,9 @@ fn seeded_model(generator: &Generator<'_>) -> Model {
 fn refuse_existing(client: &mut Client, model: &Model) -> Result<(), String> {
     let table = &model.table.name;
     match client.call("DescribeTable", &json!({ "TableName": table })) {
-        Ok(_) => Err(format!("table {table} exists; a trial needs a table of its own: --table NAME")),
+        Ok(_) => Err(format!(
+            "table {table} exists; a trial needs a table of its own: --table NAME, or delete it if an earlier trial has left it"
+        )),
         Err(failure) if failure.is("ResourceNotFoundException") => Ok(()),
         Err(failure) => Err(failure.to_string()),
     }

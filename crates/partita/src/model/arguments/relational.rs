@@ -35,7 +35,7 @@ pub struct Relations {
     pub model: PathBuf,
 
     /// A file of items, in the format of `infer`, instead of a table
-    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
+    #[arg(conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 
     /// The folder for the files; files of the same names are replaced
