@@ -618,7 +618,7 @@ fn what_no_table_can_store_is_left_alone() {
         (
             keyed(&format!("{key}\nindex.GSI1 = {{ key = [\"{{mail}}\"] }}")),
             String::new(),
-            "User in its new form has a GSI1PK, a key of GSI1, that is empty",
+            "the mail of User does not fit {mail}",
         ),
         (
             keyed(&format!("{key}\nunique = [\"mail\"]")),
