@@ -141,6 +141,13 @@ fn patterns(original: &Original<'_>, models: [&Model; 2], entity: &Entity) -> Re
             if !many && !is_open {
                 continue;
             }
+            // Shards show themselves only where their numbers recur.
+            let key = index.as_ref().and_then(|name| models[0].index(name)).map(|index| &index.keys[0]);
+            let entries =
+                || original.items.iter().filter(|(full, _)| key.is_none_or(|key| full.contains_key(key)));
+            if !is_open && entries().count() <= SHARDS {
+                continue;
+            }
             patterns.push(Pattern {
                 name: format!("{}{}{many}", original.entity.name, index.clone().unwrap_or_default()),
                 inputs: twins(fields)?,
@@ -153,6 +160,9 @@ fn patterns(original: &Original<'_>, models: [&Model; 2], entity: &Entity) -> Re
     }
     Ok(patterns)
 }
+
+/// The number of shards of the models here.
+const SHARDS: usize = 4;
 
 /// What the inferred model does not serve.
 fn lost(model: &Model, inferred: &Model, full: &[Item], bare: &[Item]) -> Vec<String> {
