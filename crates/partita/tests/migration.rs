@@ -1048,7 +1048,7 @@ fn what_the_database_cannot_store_is_named_and_the_others_are_migrated() {
                     &format!("{USER_KEY}\nindex.GSI1 = {{ key = [\"{{v}}\"] }}")
                 )
             ),
-            "User in its new form has a GSI1PK, a key of GSI1, that is empty",
+            "the v of User does not fit {v}",
         ),
         (
             "Long",
