@@ -9,6 +9,8 @@ use crate::name_hints;
 use crate::template::{Format, Part};
 use std::collections::{BTreeSet, HashSet};
 
+/// How many texts must have the same word behind their values, if no separator is there.
+const MIN_GLUED: usize = 8;
 /// The number of parts that a key has at most.
 const MAX_PARTS: usize = 12;
 /// The number of attributes that are tried at one place.
@@ -88,7 +90,8 @@ impl Search<'_> {
         let mut steps = fields(texts, self.vocabulary.attributes, before);
         steps.truncate(MAX_TRIED);
         let last = steps.len();
-        let is_glued = matches!(self.parts.last(), Some(Part::Field { .. }));
+        // A few texts end alike by chance.
+        let is_glued = matches!(self.parts.last(), Some(Part::Field { .. })) && texts.len() >= MIN_GLUED;
         let is_own = |word: &str| {
             let is_design = is_upper_word(word) || self.vocabulary.words.contains(word);
             word.is_empty() || is_design || ((is_start || is_glued) && is_word(word))
