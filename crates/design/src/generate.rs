@@ -25,7 +25,7 @@ use repeated::Repeated;
 use sparse::{SparseCounts, sparse_counts};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use values::{WORDS, expiry, plain_value, whole};
+use values::{WORDS, distinct_value, expiry, plain_value, whole};
 
 /// How many levels of parents and originals are computed.
 const DEPTH: u32 = 6;
@@ -326,6 +326,9 @@ impl<'m> Generator<'m> {
                 } else {
                     format!("{}{}{number}", value.replace([' ', '-'], self.joint).to_lowercase(), self.joint)
                 }
+            }
+            kind if entity.has_unique(name) && (kind.is_number() || kind.is_time()) => {
+                self.fitting(attribute, distinct_value(attribute, number))
             }
             _ => self.fitting(attribute, plain_value(attribute, drawn, number)),
         }

@@ -257,3 +257,16 @@ celsius = {{ type = "decimal", min = -99.9, max = 99.9 }}
         prop_assert_eq!(support::violations(&model, &items), "", "{}", text);
     }
 }
+
+#[test]
+fn unique_numbers_and_times_are_generated_once() {
+    for kind in ["int", "decimal", "date", "timestamp"] {
+        let text = support::with_table(&format!(
+            "[entity.Ticket]\nattributes = {{ ticketId = \"ulid\", value = \"{kind}\" }}\nkey = [\"TICKET#{{ticketId}}\", \"T\"]\nunique = [\"value\"]\n"
+        ));
+        let model = support::model(&text);
+        let values: BTreeSet<String> =
+            Generator::new(&model, 1, 500).items().map(|item| item["value"].to_text().unwrap()).collect();
+        assert_eq!(values.len(), 500, "{kind}");
+    }
+}

@@ -331,3 +331,45 @@ rename = { update = "Event", set = ["kind"] }
     let also: Vec<&str> = text.lines().filter(|line| line.contains("also set")).collect();
     assert_eq!(also, ["  also set RPK: it is built from what this changes"]);
 }
+
+#[test]
+fn keys_that_are_reserved_words_are_aliased_in_conditions() {
+    let text = "format = 1\n[table]\nname = \"Tags\"\nkeys = [\"name\"]\n[entity.Tag]\nattributes = { name = \"id\", uses = \"int\", email = \"string\" }\nidentity = [\"name\"]\nunique = [\"email\"]\n\
+                [pattern]\ntag = { in = [\"name\"], out = \"Tag\" }\n[write]\nmake = { create = \"Tag\" }\nuse = { update = \"Tag\", set = [\"uses\"] }\n";
+    let model = support::model(text);
+    let generator = Generator::of_examples(&model);
+    for (write, condition) in
+        model.writes.iter().zip(["attribute_not_exists(#name)", "attribute_exists(#name)"])
+    {
+        for request in write_requests(&generator, write) {
+            let text = request.input.to_string();
+            assert!(text.contains(condition) && text.contains(r##""#name":"name""##), "{text}");
+        }
+    }
+}
+
+#[test]
+fn two_actions_on_one_entity_are_about_two_items() {
+    let text = support::with_table(
+        "[entity.Account]\nattributes = { accountId = \"ulid\", balance = \"decimal\" }\nkey = [\"ACC#{accountId}\", \"ACC\"]\n\
+         [entity.Doc]\nattributes = { docId = \"ulid\", title = \"string\" }\nkey = [\"DOC#{docId}\", \"DOC\"]\n\
+         [entity.DocByTitle]\ncopies = \"Doc\"\nattributes = { docId = \"ulid\", title = \"string\" }\nkey = [\"TITLE#{title}\", \"DOC#{docId}\"]\n\
+         [write]\ntransfer = { transact = [\"update Account set balance\", \"update Account set balance\"] }\n\
+         rename = { transact = [\"update Doc set title\", \"delete DocByTitle\", \"create DocByTitle\"] }\n",
+    );
+    let model = support::model(&text);
+    let generator = Generator::of_examples(&model);
+    for write in &model.writes {
+        let request = write_requests(&generator, write).remove(0);
+        let parts = request.input["TransactItems"].as_array().unwrap().clone();
+        let keys: HashSet<String> = parts
+            .iter()
+            .map(|part| {
+                let part = part.as_object().unwrap().values().next().unwrap();
+                let own = if part.get("Item").is_some() { &part["Item"] } else { &part["Key"] };
+                format!("{} {}", own["PK"], own["SK"])
+            })
+            .collect();
+        assert_eq!(keys.len(), parts.len(), "{}: {}", write.name, request.input);
+    }
+}

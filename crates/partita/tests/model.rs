@@ -240,6 +240,20 @@ fn a_seeded_table_lets_its_items_expire_as_the_model_says() {
     assert!(times.clone().count() > 0 && times.into_iter().all(|time| time > 2_000_000_000), "{answer}");
 }
 
+/// Only some of the items have markers, so that batches of them differ in size.
+#[test]
+fn items_whose_unique_values_are_optional_are_seeded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.toml");
+    let text = "format = 1\n[table]\nname = \"Notes\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+                [entity.Note]\nattributes = { noteId = \"id\", v = \"string?\", w = \"timestamp?\" }\nkey = [\"NOTE#{noteId}\", \"NOTE\"]\nunique = [[\"v\", \"w\"]]\n";
+    std::fs::write(&file, text).unwrap();
+    let (server, file) = (support::Server::start(&[]), file.to_str().unwrap());
+    server.model(0, &["seed", file, "--items", "300"]);
+    let audit = server.model(0, &["audit", file]);
+    assert!(audit.contains("0 violations"), "{audit}");
+}
+
 /// Runs every `console` block of the document and checks every `toml` block as a model.
 #[test]
 fn the_examples_in_the_model_documentation_work() {

@@ -84,13 +84,14 @@ impl<'m> Parts<'_, 'm> {
     fn put(&self, action: &Action, entity: &'m Entity, values: &Attributes) -> Value {
         let mut body =
             json!({ "TableName": self.model.table.name, "Item": encode(&self.item(entity, values)) });
-        let implied = (action.verb == Verb::Create).then(|| self.absent());
+        let is_implied = action.verb == Verb::Create && action.condition.is_none();
+        let implied = is_implied.then(|| self.absent(&mut body));
         self.add_condition(&mut body, action, entity, values, implied);
         body
     }
 
-    fn absent(&self) -> String {
-        format!("attribute_not_exists({})", self.model.table.keys[0])
+    fn absent(&self, body: &mut Value) -> String {
+        format!("attribute_not_exists({})", aliased(body, &self.model.table.keys[0]))
     }
 
     fn key(&self, entity: &'m Entity, values: &Attributes) -> Map<String, Value> {
@@ -123,16 +124,15 @@ impl<'m> Parts<'_, 'm> {
             }
             None => implied_update(self.model, &mut body, example, &before, &after),
         }
-        let key = &self.model.table.keys[0];
-        let implied = match &entity.lock {
-            Some(lock) if action.expression.is_none() => {
+        let is_implied = action.expression.is_none() && action.condition.is_none();
+        let implied = is_implied.then(|| match &entity.lock {
+            Some(lock) => {
                 body["ExpressionAttributeValues"][":lock"] =
                     before.get(lock).map_or_else(|| encode_number("0"), encode_value);
                 format!("{} = :lock", aliased(&mut body, lock))
             }
-            _ => format!("attribute_exists({key})"),
-        };
-        let implied = action.expression.is_none().then_some(implied);
+            None => format!("attribute_exists({})", aliased(&mut body, &self.model.table.keys[0])),
+        });
         self.add_condition(&mut body, action, entity, old, implied);
         body
     }
@@ -205,7 +205,8 @@ impl<'m> Parts<'_, 'm> {
             }
             if let Some(key) = after.filter(|_| listed(true)) {
                 let item = encode(&marker_item(self.model, &key));
-                let body = json!({ "TableName": self.model.table.name, "Item": item, "ConditionExpression": self.absent() });
+                let mut body = json!({ "TableName": self.model.table.name, "Item": item });
+                body["ConditionExpression"] = json!(self.absent(&mut body));
                 self.parts.push(("Put", body));
             }
         }

@@ -19,6 +19,7 @@ const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", 
 /// 1 January 2026, the latest time that is drawn.
 const NOW: u64 = 1_767_225_600;
 const YEAR: u64 = 31_536_000;
+const DAY: u64 = 86_400;
 
 /// A value of a type; text is chosen by the name of the attribute where that helps.
 pub(super) fn plain_value(attribute: &Attribute, drawn: u64, number: u64) -> String {
@@ -48,6 +49,19 @@ pub(super) fn plain_value(attribute: &Attribute, drawn: u64, number: u64) -> Str
         ValueType::String => words(&attribute.name, drawn, number),
         ValueType::Binary => "AAEC".to_owned(),
         ValueType::List | ValueType::Map | ValueType::Set => WORDS[(drawn % 24) as usize].to_owned(),
+    }
+}
+
+/// A number or a time that no item of another number has, as long as the limits leave room.
+pub(super) fn distinct_value(attribute: &Attribute, number: u64) -> String {
+    let limits = &attribute.limits;
+    match attribute.kind {
+        ValueType::Timestamp => {
+            let step = if limits.precision == Some(Precision::Minute) { 60 } else { 1 };
+            precise(&timestamp(NOW.saturating_sub(number.saturating_mul(step))), limits.precision, 0)
+        }
+        ValueType::Date => timestamp(NOW.saturating_sub(number.saturating_mul(DAY)))[..10].to_owned(),
+        _ => whole(limits, number),
     }
 }
 

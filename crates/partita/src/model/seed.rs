@@ -17,6 +17,8 @@ use std::io::Write;
 
 /// The most requests of one BatchWriteItem.
 const BATCH: usize = 25;
+/// The most items of one TransactWriteItems.
+const TRANSACTION_ITEMS: usize = 100;
 /// The most bytes of one TransactWriteItems, with room for what is estimated too small.
 const TRANSACTION_BYTES: usize = 3 << 20;
 
@@ -100,10 +102,11 @@ fn work(
             let copies =
                 model.copies_of(&entity.name).filter(|copy| generator.is_follower(copy)).count() as u64;
             let numbers = || generator.numbers_in(entity, number..end);
-            let bundles = numbers().map(|number| generator.bundle(entity, number));
-            match size {
-                0 | 1 => write_batch(&mut client, model, bundles.flatten())?,
-                _ => write_bundles(&mut client, model, bundles)?,
+            // Not every item has unique values, and so markers.
+            let bundles: Vec<Vec<Item>> = numbers().map(|number| generator.bundle(entity, number)).collect();
+            match bundles.iter().all(|bundle| bundle.len() <= 1) {
+                true => write_batch(&mut client, model, bundles.into_iter().flatten())?,
+                false => write_bundles(&mut client, model, bundles.into_iter())?,
             }
             progress.advance(numbers().count() as u64 * (1 + copies));
             number += workers * step;
@@ -121,7 +124,7 @@ pub fn write_bundles(
     let (mut together, mut bytes) = (Vec::new(), 0);
     for bundle in bundles {
         let more: usize = bundle.iter().map(item_size).sum();
-        if bytes + more > TRANSACTION_BYTES {
+        if bytes + more > TRANSACTION_BYTES || together.len() + bundle.len() > TRANSACTION_ITEMS {
             write_transaction(client, model, std::mem::take(&mut together))?;
             bytes = 0;
         }
