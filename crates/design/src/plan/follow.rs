@@ -14,6 +14,8 @@ use crate::model::{Entity, Model, Pattern, Target, Via};
 use crate::name_hints;
 use crate::template::Template;
 
+/// The number of entities that may have the identity an end of a relationship names.
+const MAX_RIVALS: usize = 50;
 /// The most keys of a BatchGetItem.
 const MAX_BATCH: f64 = 100.0;
 /// The most bytes that a BatchGetItem returns.
@@ -344,8 +346,13 @@ fn stands_for(model: &Model, edge: &Entity, end: &str, next: &Entity, id: &str) 
         let own = other.identity().filter(|_| other.name != next.name && other.copies.is_none());
         own.is_some_and(|own| model.owner_of(own).is_some() && kind(other, own) == kind(next, id))
     };
-    let mut rivals =
-        model.entities.iter().filter(|other| other.name != edge.name).filter(is_rival).peekable();
+    let mut rivals = model
+        .entities
+        .iter()
+        .take(MAX_RIVALS)
+        .filter(|other| other.name != edge.name)
+        .filter(is_rival)
+        .peekable();
     if rivals.peek().is_none() || is_written_alike(edge, next) {
         return Some(true);
     }

@@ -159,15 +159,20 @@ fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entit
         Some(child) => (position(child), identity, With::Parent(own)),
         None => (own, sentence.inputs.clone(), With::Nothing),
     };
+    // Sheets do not keep to one spelling of a name.
+    let column = |name: &String| {
+        let own = schema.tables.get(table).and_then(|table| table.column(name));
+        own.map_or_else(|| name.clone(), |own| own.name.clone())
+    };
     let mut remarks = Vec::new();
     if row.rate.is_none() && !row.frequency.is_empty() {
         remarks.push(format!("`{}` is not a rate.", row.frequency));
     }
     Read {
         table,
-        equals,
-        range: sentence.range.clone(),
-        order: sentence.order.clone(),
+        equals: equals.iter().map(column).collect(),
+        range: sentence.range.as_ref().map(column),
+        order: sentence.order.as_ref().map(|(by, descending)| (column(by), *descending)),
         limit: sentence.limit,
         limited: false,
         with,

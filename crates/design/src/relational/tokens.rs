@@ -71,7 +71,9 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     let mut lexer = Lexer { sql, rest: sql, line: 1, dialect };
     let (mut statements, mut current) = (Vec::new(), Vec::new());
     while let Some(token) = lexer.next() {
-        if !token.is(";") && !is_batch_end(sql, &token) {
+        let before = current.last().or_else(|| statements.last().and_then(|last: &Vec<Token>| last.last()));
+        let is_first = before.is_none_or(|before: &Token| before.line < token.line);
+        if !token.is(";") && !(is_first && is_batch_end(sql, &token)) {
             current.push(token);
             if let Some(next) = unended(&current) {
                 let begun = current.split_off(next);
@@ -89,11 +91,10 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     statements
 }
 
-/// `GO` of SQL Server and `/` of Oracle end what is before them, alone in their line.
+/// `GO` of SQL Server and `/` of Oracle end what is before them: the first token of a line, and its last.
 fn is_batch_end(sql: &str, token: &Token) -> bool {
-    let before = sql[..token.span.start].rsplit('\n').next().unwrap_or_default();
-    let after = sql[token.span.end..].split('\n').next().unwrap_or_default();
-    (token.is("GO") || token.is("/")) && before.trim().is_empty() && after.trim().is_empty()
+    let rest = sql[token.span.end..].trim_start_matches([' ', '\t', '\r']);
+    (token.is("GO") || token.is("/")) && (rest.is_empty() || rest.starts_with('\n'))
 }
 
 /// Where the last two tokens begin a statement although the one before has no semicolon. Inside of procedures they do not.
