@@ -12,6 +12,7 @@ use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::{format_number, list, upper_first};
 use crate::model::condition::Condition;
 use crate::model::shard::ShardHash;
+use crate::model::value_type::ValueType;
 use crate::model::{
     Action, Attribute, Bounds, Entity, Index, IndexKey, Model, Order, Pattern, Projection, Shard, Table,
     Target, Via, Write,
@@ -122,6 +123,11 @@ impl<'a> Drafting<'a> {
             Entity { name: name.clone(), type_value: name.clone(), attributes, ..Entity::default() };
         let Some(key) = placements.key.templates(number, entities) else { return };
         entity.key = key.to_vec();
+        // What identifies a row has a text in its key.
+        let fields: Vec<String> = entity.key_fields().map(str::to_owned).collect();
+        let keyed =
+            entity.attributes.iter_mut().filter(|own| fields.contains(&own.name) && !own.kind.is_scalar());
+        keyed.for_each(|own| own.kind = ValueType::String);
         let identity = entities.identity(number);
         match entities.edge(number) {
             Some(ends) => entity.edge = ends.to_vec(),
@@ -155,7 +161,9 @@ impl<'a> Drafting<'a> {
     /// The key of a placement in the index of this slot, which is created with the first entity that needs it.
     fn index_key(&mut self, number: usize, slot: usize, placement: &Placement) -> Option<IndexKey> {
         let name = format!("GSI{}", slot + 1);
-        let key = placement.templates(number, self.entities)?;
+        let key = placement
+            .templates(number, self.entities)
+            .filter(|_| placement.has_texts(number, self.entities))?;
         if self.draft.model.index(&name).is_none() {
             self.draft.model.indexes.push(Index {
                 keys: vec![format!("{name}PK"), format!("{name}SK")],
@@ -327,8 +335,24 @@ impl<'a> Drafting<'a> {
         self.draft.model.writes.push(write);
     }
 
+    /// Leaves out what concerns tables of which no key can be made.
+    fn leave_out_tables_without_keys(&mut self) {
+        let names: BTreeSet<String> = self.draft.model.entities.iter().map(|own| own.name.clone()).collect();
+        let lost: Vec<String> =
+            self.entities.names.iter().filter(|name| !names.contains(*name)).cloned().collect();
+        self.draft.model.writes.retain(|write| write.actions.iter().all(|own| names.contains(&own.entity)));
+        self.draft.model.patterns.retain(|pattern| {
+            let via = pattern.via.iter().map(|via| &via.entity);
+            pattern.targets.iter().map(|target| &target.entity).chain(via).all(|name| names.contains(name))
+        });
+        for name in lost {
+            self.draft.remark("table", format!("{name} is left out: no key can be made of its columns."));
+        }
+    }
+
     /// What was not understood, and statements that no pattern is for.
     pub fn remarks(&mut self) {
+        self.leave_out_tables_without_keys();
         for (line, remark) in &self.entities.schema.remarks {
             self.draft.remark("table", format!("Line {line}: {remark}"));
         }

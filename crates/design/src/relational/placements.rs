@@ -46,14 +46,16 @@ impl Placement {
         rest == start && wanted.is_none_or(|by| self.sort.get(rest.len()) == Some(by))
     }
 
-    /// The templates of the two key attributes; `None` if a column has no text for a key.
+    /// Whether all columns have a text for a key.
+    pub fn has_texts(&self, number: usize, entities: &Entities<'_>) -> bool {
+        let has_text = |name: &String| entities.kind(number, name).is_none_or(ValueType::is_scalar);
+        self.partition.iter().chain(&self.sort).all(has_text)
+    }
+
+    /// The templates of the two key attributes.
     pub fn templates(&self, number: usize, entities: &Entities<'_>) -> Option<[Template; 2]> {
         let own = prefix(&entities.names[number]);
         let kind = |name: &String| entities.kind(number, name);
-        let has_text = |name: &String| kind(name).is_none_or(ValueType::is_scalar);
-        if !self.partition.iter().chain(&self.sort).all(has_text) {
-            return None;
-        }
         let (last, partition) = match self.partition.as_slice() {
             [] => (None, format!("{own}#{{shard}}")),
             [one] => {
