@@ -73,7 +73,8 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     while let Some(token) = lexer.next() {
         let before = current.last().or_else(|| statements.last().and_then(|last: &Vec<Token>| last.last()));
         let is_first = before.is_none_or(|before: &Token| before.line < token.line);
-        if !token.is(";") && !(is_first && is_batch_end(sql, &token)) {
+        let is_end = token.is(";") || (is_first && is_batch_end(sql, &token));
+        if !is_end {
             current.push(token);
             if let Some(next) = unended(&current) {
                 let begun = current.split_off(next);
