@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 /// The number of entities that a finding proposes to follow.
 const MAX_PROPOSED: usize = 3;
 /// The number of entities among which they are searched.
-const MAX_COMPARED: usize = 100;
+const MAX_COMPARED: usize = 20;
 
 impl<'m> Checker<'m> {
     /// The text for entities that have nothing to do with what the pattern asks for.

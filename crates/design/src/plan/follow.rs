@@ -15,7 +15,7 @@ use crate::name_hints;
 use crate::template::Template;
 
 /// The number of entities that may have the identity an end of a relationship names.
-const MAX_RIVALS: usize = 50;
+const MAX_RIVALS: usize = 10;
 /// The most keys of a BatchGetItem.
 const MAX_BATCH: f64 = 100.0;
 /// The most bytes that a BatchGetItem returns.
