@@ -49,7 +49,8 @@ impl<S: Store> Engine<S> {
             Ok(()) => {
                 self.open_exports.add(record.id());
                 self.wake_maintenance();
-                output(self.exchange(record.id())?)
+                // As it was stored: it may have ended by now.
+                output(record)
             }
             // A concurrent request with the same token may have been first.
             Err(exception) => output(self.started_with_token(token.as_ref())?.ok_or(exception)?),
