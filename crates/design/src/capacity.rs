@@ -9,6 +9,7 @@ pub mod heat;
 pub mod index_cost;
 pub mod key_card;
 pub mod prices;
+pub mod shards;
 pub mod size;
 pub mod traffic;
 pub mod write_effects;

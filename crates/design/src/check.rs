@@ -10,6 +10,7 @@ mod following;
 mod growth;
 mod identity;
 mod importance;
+mod index_entries;
 mod indexes;
 mod keys;
 mod limits;
@@ -33,6 +34,7 @@ use crate::model::{Allowance, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
 use crate::repair;
 use crate::template::Template;
+use requests::tried::MAX_EFFORT;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use usage::Usage;
 
@@ -67,6 +69,11 @@ pub fn check(model: &Model) -> Report<'_> {
 
 /// Checks a model without trying repairs.
 pub(crate) fn examine(model: &Model) -> Report<'_> {
+    examine_within(model, MAX_EFFORT)
+}
+
+/// Checks a model without trying repairs, and tries declared requests with no more than this effort.
+fn examine_within(model: &Model, effort: usize) -> Report<'_> {
     let keys = Keyspace::new(model);
     let plans = plan::plans(&keys);
     let heat = heat::heat(model, &plans);
@@ -95,7 +102,7 @@ pub(crate) fn examine(model: &Model) -> Report<'_> {
     checker.writes();
     checker.fit();
     checker.importance();
-    checker.tried_requests();
+    checker.tried_requests(effort);
     checker.growth();
     checker.allow();
     let Checker { plans, mut findings, .. } = checker;
@@ -147,6 +154,12 @@ impl<'m> Checker<'m> {
         self.keys.all_mappings().cloned().collect()
     }
 
+    /// The keys that entities are given, without those in indexes that hold their items since they have the attributes for other indexes.
+    fn made_mappings(&self) -> Vec<KeyMapping<'m>> {
+        let is_made = |mapping: &&KeyMapping<'m>| !mapping.is_implied || mapping.is_semantic(self.model);
+        self.keys.all_mappings().filter(is_made).cloned().collect()
+    }
+
     fn heat_of(&self, mapping: &KeyMapping<'_>) -> Heat {
         let key = (mapping.location.name().to_owned(), mapping.entity.name.clone());
         self.heat.get(&key).copied().unwrap_or_default()
@@ -196,4 +209,28 @@ impl<'m> Checker<'m> {
 
 fn allowance_key(allow: &Allowance) -> (String, Option<&str>) {
     (allow.code.to_ascii_uppercase(), allow.on.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    #[test]
+    fn a_request_that_is_not_tried_has_a_note() {
+        let text = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\n[entity.Order]\nattributes = { userId = \"id\", orderId = \"id\" }\n\
+                    key = [\"USER#{userId}\", \"ORDER#{orderId}\"]\n[pattern]\n\
+                    orders = { in = [\"userId\"], out = \"Order*\", request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#' AND 'ORDER#~'\" } }\n";
+        let model = crate::read(&Source::new("t.toml", text)).unwrap_or_default();
+        let found = |effort: usize| {
+            let findings = examine_within(&model, effort).findings.into_iter();
+            let own = findings.filter(|finding| finding.code == "P132");
+            own.map(|finding| (finding.severity, finding.message.contains("is not tried")))
+                .collect::<Vec<_>>()
+        };
+        for effort in [0, 200] {
+            assert_eq!(found(effort), [(Severity::Note, true)], "{effort}");
+        }
+        assert_eq!(found(MAX_EFFORT), [(Severity::Error, false)]);
+    }
 }

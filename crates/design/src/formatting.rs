@@ -77,13 +77,6 @@ pub fn upper_first(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// Joins tests that must all hold; alternatives among others stand in parentheses.
-pub fn all_of(tests: &[impl AsRef<str>]) -> String {
-    let is_alternative = |test: &str| tests.len() > 1 && test.contains(" or ");
-    let one = |test: &str| if is_alternative(test) { format!("({test})") } else { test.to_owned() };
-    tests.iter().map(|test| one(test.as_ref())).collect::<Vec<_>>().join(" and ")
-}
-
 /// Returns the text with its first letter in lower case.
 pub fn lower_first(text: &str) -> String {
     let mut characters = text.chars();

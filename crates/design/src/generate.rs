@@ -18,9 +18,10 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::decimal::number_text;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
+use crate::name_hints;
 use crate::random::at;
 use crate::template::{Format, Part, SHARD, Template};
-use owners::{Owners, Place, owners};
+use owners::{Owners, Place, owners, siblings};
 use repeated::Repeated;
 use sparse::{SparseCounts, sparse_counts};
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub struct Generator<'m> {
     /// What joins the parts of a generated identifier: nothing where keys contain the usual hyphen.
     joint: &'static str,
     owners: Owners<'m>,
+    siblings: Owners<'m>,
     /// Computed from all items, when the first one is needed.
     repeated: OnceLock<Repeated>,
     /// Computed from all items that an aggregate summarises, when the first one is needed.
@@ -67,6 +69,7 @@ impl<'m> Generator<'m> {
             decimals: decimals_of_keys(model),
             joint: if keys_contain_hyphens(model) { "" } else { "-" },
             owners: owners(model),
+            siblings: siblings(model),
             repeated: OnceLock::new(),
             aggregates: OnceLock::new(),
         }
@@ -297,6 +300,9 @@ impl<'m> Generator<'m> {
 
     fn value(&self, entity: &Entity, attribute: &Attribute, place: Place<'_>, depth: u32) -> String {
         let name = attribute.name.as_str();
+        if let Some(value) = self.value_of_sibling(entity, name, place, depth) {
+            return value;
+        }
         let own = entity.identity() == Some(name);
         let owner = self.owner_of(entity, name);
         let owner = owner.filter(|owner| owner.name != entity.name && depth > 0 && !own);
@@ -307,7 +313,8 @@ impl<'m> Generator<'m> {
             return id.and_then(|id| values.remove(id)).unwrap_or_default();
         }
         let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
-        let purpose = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
+        let is_of_identity = own || shows_creation(entity, attribute);
+        let purpose = if is_of_identity { entity.name.clone() } else { format!("{}.{name}", entity.name) };
         let drawn = at(self.seed, &purpose, number);
         match &attribute.kind {
             ValueType::Int if entity.ttl.as_deref() == Some(name) => expiry(drawn),
@@ -370,6 +377,13 @@ impl<'m> Generator<'m> {
         filler.truncate(target);
         item.insert(attribute.name.clone(), Value::String(filler));
     }
+}
+
+/// Returns whether an attribute is the time that the identifier of its item contains, too.
+fn shows_creation(entity: &Entity, attribute: &Attribute) -> bool {
+    let id = entity.identity().and_then(|name| entity.attribute(name));
+    let has_time = id.is_some_and(|id| matches!(id.kind, ValueType::Ulid | ValueType::Ksuid));
+    has_time && attribute.kind.is_time() && name_hints::is_creation_time(&attribute.name)
 }
 
 fn templates(model: &Model) -> impl Iterator<Item = &Template> {

@@ -10,6 +10,7 @@ mod group;
 mod key_template;
 mod markers;
 mod names;
+mod odd;
 pub(crate) mod patterns;
 mod pieces;
 mod relations;
@@ -25,6 +26,7 @@ use crate::model::{Index, IndexKey, Model, Projection, Table};
 use entity::Surroundings;
 use group::{Group, GroupKey};
 use markers::Markers;
+use odd::LeftOut;
 use std::collections::{BTreeMap, BTreeSet};
 use style::{KeyStyle, KeyValue};
 
@@ -45,6 +47,8 @@ const TYPE_NAMES: [&str; 10] = [
     "type",
     "kind",
 ];
+/// Those of them that may as well say something else about an item.
+const VAGUE_TYPE_NAMES: [&str; 3] = ["entity", "type", "kind"];
 /// Names of attributes that hold the expiry time of an item.
 const TTL_NAMES: [&str; 7] =
     ["ttl", "expiresat", "expireat", "expires", "expiry", "expiration", "timetolive"];
@@ -139,8 +143,33 @@ impl Inference {
 
     /// Learns the style of the keys from the first items, and groups them.
     fn learn(&mut self) {
-        let items: Vec<&Item> = self.head.iter().map(|(_, item)| item).collect();
-        self.type_attribute = guess_type_attribute(&items, &self.known);
+        let head = std::mem::take(&mut self.head);
+        let items: Vec<&Item> = head.iter().map(|(_, item)| item).collect();
+        for type_attribute in type_attributes(&items, &self.known).into_iter().map(Some).chain([None]) {
+            self.type_attribute = type_attribute;
+            self.learn_styles(&items);
+            let mut counts: BTreeMap<GroupKey, u64> = BTreeMap::new();
+            for (label, item) in &head {
+                *counts.entry(self.key_of(item, label.clone())).or_default() += 1;
+            }
+            if self.has_types(&counts) {
+                break;
+            }
+        }
+        let mut grouped: BTreeMap<GroupKey, Vec<Item>> = BTreeMap::new();
+        for (label, item) in head {
+            grouped.entry(self.key_of(&item, label)).or_default().push(item);
+        }
+        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
+        self.stands_for = group::representatives(&grouped, &words);
+        for (key, items) in grouped {
+            let label = key.label.clone();
+            items.into_iter().for_each(|item| self.file(item, label.clone()));
+        }
+    }
+
+    fn learn_styles(&mut self, items: &[&Item]) {
+        self.styles.clear();
         let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
         for key in &self.known.keys {
             let values: Vec<KeyValue<'_>> = items
@@ -156,16 +185,19 @@ impl Inference {
                 KeyStyle::learn(&values)
             });
         }
-        let mut grouped: BTreeMap<GroupKey, Vec<Item>> = BTreeMap::new();
-        for (label, item) in std::mem::take(&mut self.head) {
-            grouped.entry(self.key_of(&item, label)).or_default().push(item);
-        }
-        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
-        self.stands_for = group::representatives(&grouped, &words);
-        for (key, items) in grouped {
-            let label = key.label.clone();
-            items.into_iter().for_each(|item| self.file(item, label.clone()));
-        }
+    }
+
+    /// Returns whether the type attribute tells entities apart: every item has it, or all but a few have it, and its name or the keys of the
+    /// others say so.
+    fn has_types(&self, counts: &BTreeMap<GroupKey, u64>) -> bool {
+        let Some(name) = &self.type_attribute else { return true };
+        let typed = || counts.iter().filter(|(key, _)| key.type_value.is_some());
+        let (count, all) = (typed().map(|(_, count)| count).sum::<u64>(), counts.values().sum::<u64>());
+        let types: BTreeSet<_> = typed().map(|(key, _)| &key.type_value).collect();
+        let shapes: BTreeSet<_> = typed().map(|(key, _)| &key.shape).collect();
+        let is_told = types.len() > 1 && shapes.len() == typed().count();
+        let says = !VAGUE_TYPE_NAMES.contains(&name.to_lowercase().as_str()) || is_told;
+        count == all || (says && odd::is_nearly_all(count as usize, all as usize))
     }
 
     /// What tells kinds of items apart: the type, or the names of the attributes.
@@ -213,27 +245,56 @@ impl Inference {
         if self.known.indexes.is_empty() {
             self.known.indexes = guess_indexes(&names, &self.known.keys);
         }
-        let has_type = |name: &String| self.groups.values().all(|group| group.having(name) == group.count);
-        let type_attribute = self.type_attribute.clone().filter(has_type);
-        let mut groups: Vec<(GroupKey, Group)> = self.groups.into_iter().collect();
-        if type_attribute.is_none() {
+        let left_out = self.settle_types();
+        let mut groups: Vec<(GroupKey, Group)> = std::mem::take(&mut self.groups).into_iter().collect();
+        if self.type_attribute.is_none() {
             // Without a type, an item belongs to the first entity whose key fits: the strictest comes first.
             groups.sort_by_key(|(key, _)| std::cmp::Reverse(strictness(key)));
-            groups.iter_mut().for_each(|(key, _)| key.type_value = None);
         }
-        let (keys, groups): (Vec<GroupKey>, Vec<Group>) = groups.into_iter().unzip();
+        let mut draft = self.entities(&groups);
+        if merge_twins(&mut groups, &draft.model) {
+            draft = self.entities(&groups);
+        }
+        for odd in left_out {
+            let beside = groups.iter().position(|(key, _)| odd.beside.as_ref() == Some(key));
+            let subject = beside.map_or("table".to_owned(), |number| draft.model.entities[number].subject());
+            draft.remark(subject, odd.remark);
+        }
+        let groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+        complete(&mut draft, &groups, &self.known, &self.markers, self.items)?;
+        Ok(draft)
+    }
+
+    /// Decides whether items have types, and takes out those that are odd beside them.
+    fn settle_types(&mut self) -> Vec<LeftOut> {
+        let counts = self.groups.iter().map(|(key, group)| (key.clone(), group.count)).collect();
+        if !self.has_types(&counts) {
+            self.type_attribute = None;
+            for (key, group) in std::mem::take(&mut self.groups) {
+                self.groups.entry(GroupKey { type_value: None, ..key }).or_default().merge(group);
+            }
+        }
+        match &self.type_attribute {
+            Some(name) => odd::leave_out(&mut self.groups, name, &self.known.keys),
+            None => Vec::new(),
+        }
+    }
+
+    /// The entities of groups.
+    fn entities(&self, groups: &[(GroupKey, Group)]) -> Draft {
         let table = Table {
             name: self.known.table.clone(),
             keys: self.known.keys.clone(),
-            type_attribute,
+            type_attribute: self.type_attribute.clone(),
             ttl: self.known.ttl.clone(),
             ..Table::default()
         };
         let model = Model { table, indexes: self.known.indexes.clone(), ..Model::default() };
         let mut draft = Draft { model, ..Draft::default() };
         let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
+        let keys: Vec<GroupKey> = groups.iter().map(|(key, _)| key.clone()).collect();
         let mut names = names::entity_names(&keys, &self.known.table);
-        self.markers.name(&groups, &mut names);
+        self.markers.name(groups.iter().map(|(_, group)| group), &mut names);
         let fields = names::FieldNames::new(&keys, &names);
         let around = Surroundings {
             known: &self.known,
@@ -242,11 +303,10 @@ impl Inference {
             is_shared: keys.len() > 1,
             planned: &names,
         };
-        for ((key, group), name) in keys.iter().zip(&groups).zip(&names) {
+        for ((key, group), name) in groups.iter().zip(&names) {
             entity::infer(key, group, name, &around, &mut draft);
         }
-        complete(&mut draft, &groups, &self.known, &self.markers, self.items)?;
-        Ok(draft)
+        draft
     }
 }
 
@@ -260,6 +320,7 @@ fn complete(
 ) -> Result<(), String> {
     add_keys_in_other_orders(&mut draft.model);
     remove_unused_indexes(draft);
+    relations::identifiers(&mut draft.model);
     verify::verify(groups, draft)?;
     relations::edges(draft);
     relations::rules(groups, markers, draft);
@@ -330,22 +391,44 @@ fn guess_indexes(names: &BTreeSet<&String>, keys: &[String]) -> Vec<Index> {
     indexes
 }
 
-/// An attribute that every item has and whose name says type.
-fn guess_type_attribute(items: &[&Item], known: &KnownSchema) -> Option<String> {
+/// The attributes that nearly every item has and whose names say type, the clearest first.
+fn type_attributes(items: &[&Item], known: &KnownSchema) -> Vec<String> {
     let is_key = |name: &String| {
         known.keys.contains(name) || known.indexes.iter().any(|index| index.keys.contains(name))
     };
-    let everywhere =
-        |name: &&String| items.iter().all(|item| matches!(item.get(*name), Some(Value::String(_))));
-    let names = items.first()?.keys().filter(|name| !is_key(name));
-    let rank = |name: &&String| TYPE_NAMES.iter().position(|known| *known == name.to_lowercase());
-    let mut named: Vec<&String> = names.filter(|name| rank(name).is_some()).filter(everywhere).collect();
-    named.sort_by_key(rank);
-    let is_few = |name: &&String| {
-        let values: BTreeSet<&str> = items.iter().filter_map(|item| text_of(item, name)).collect();
-        values.len() <= 50.max(items.len() / 100)
+    let rank = |name: &str| TYPE_NAMES.iter().position(|known| *known == name.to_lowercase());
+    let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
+    let mut named: Vec<&String> =
+        names.into_iter().filter(|name| rank(name).is_some() && !is_key(name)).collect();
+    named.sort_by_key(|name| rank(name));
+    let is_type = |name: &&String| {
+        let texts: Vec<&str> = items
+            .iter()
+            .filter(|item| matches!(item.get(*name), Some(Value::String(_))))
+            .filter_map(|item| text_of(item, name))
+            .collect();
+        let values: BTreeSet<&str> = texts.iter().copied().collect();
+        let is_common = texts.len() == items.len() || odd::is_nearly_all(texts.len(), items.len());
+        is_common && values.len() <= 50.max(items.len() / 100)
     };
-    named.into_iter().find(is_few).cloned()
+    named.into_iter().filter(is_type).cloned().collect()
+}
+
+/// Joins groups of the same type whose items turned out to have the same key: what is in their keys are values.
+fn merge_twins(groups: &mut Vec<(GroupKey, Group)>, model: &Model) -> bool {
+    let before = groups.len();
+    let mut merged: Vec<(GroupKey, Group)> = Vec::new();
+    let mut places: BTreeMap<(Option<String>, Vec<String>), usize> = BTreeMap::new();
+    for ((key, group), entity) in std::mem::take(groups).into_iter().zip(&model.entities) {
+        let templates = entity.key.iter().map(ToString::to_string).collect();
+        let place = *places.entry((key.type_value.clone(), templates)).or_insert(merged.len());
+        match merged.get_mut(place).filter(|_| key.type_value.is_some()) {
+            Some((_, first)) => first.merge(group),
+            None => merged.push((key, group)),
+        }
+    }
+    *groups = merged;
+    groups.len() < before
 }
 
 /// Every item is in an index whose keys are those of the table, as in one that exchanges partition key and sort key.

@@ -7,6 +7,7 @@ pub mod condition;
 pub mod decimal;
 pub mod expression;
 mod field_types;
+mod identity;
 pub mod key_condition;
 pub mod limits;
 pub(crate) mod lookup;
@@ -253,6 +254,8 @@ pub struct IndexKey {
     pub shard: Option<Shard>,
     /// The number of items in a sparse index at a time.
     pub count: Option<u64>,
+    /// Whether the model does not declare it: attributes that items have for other purposes are the keys of the index.
+    pub is_implied: bool,
     /// Where the index key is declared.
     pub span: Span,
 }
@@ -401,7 +404,15 @@ impl Attribute {
 impl IndexKey {
     /// Creates the key of an entity whose items are all in the index.
     pub fn new(index: &str, key: Vec<Template>, span: Span) -> IndexKey {
-        IndexKey { index: index.to_owned(), key, when: Condition::default(), shard: None, count: None, span }
+        IndexKey {
+            index: index.to_owned(),
+            key,
+            when: Condition::default(),
+            shard: None,
+            count: None,
+            is_implied: false,
+            span,
+        }
     }
 }
 
@@ -416,27 +427,15 @@ impl Entity {
         self.indexes.iter().find(|index_key| index_key.index == index)
     }
 
-    /// Returns the condition that an item has every attribute of a key: those that are optional exist.
-    pub fn presence_of(&self, key: &[Template]) -> Condition {
-        let optional = |name: &&str| self.attributes.iter().any(|own| own.optional && own.name == **name);
-        let names = key.iter().flat_map(Template::fields).filter(optional);
-        names.fold(Condition::default(), |all, name| all.and(&Condition::exists(name)))
+    /// Returns its keys in the indexes that the model declares for it.
+    pub fn declared_indexes(&self) -> impl Iterator<Item = &IndexKey> {
+        self.indexes.iter().filter(|index_key| !index_key.is_implied)
     }
 
-    /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
-    pub fn identity(&self) -> Option<&str> {
-        if let [one] = self.identity.as_slice() {
-            return Some(one);
-        }
-        if !self.identity.is_empty() || !self.edge.is_empty() {
-            return None;
-        }
-        let own = format!("{}id", self.name.to_lowercase());
-        let named = |attribute: &&Attribute| {
-            let name = attribute.name.to_lowercase().replace(['_', '-'], "");
-            name == own || name == "id"
-        };
-        self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
+    /// Returns the condition that an item has every attribute of a key: those that may be absent exist.
+    pub fn presence_of(&self, key: &[Template]) -> Condition {
+        let names = key.iter().flat_map(Template::fields).filter(|name| self.may_lack(name));
+        names.fold(Condition::default(), |all, name| all.and(&Condition::exists(name)))
     }
 
     /// Returns the fields of the table's key templates.

@@ -24,6 +24,14 @@ pub fn is_creation_time(attribute: &str) -> bool {
     names.contains(&plain(attribute).as_str())
 }
 
+/// Returns whether an attribute says since when something is there: `joinedAt`, `createdAt`, and not `scheduledAt`.
+pub fn is_time_of_beginning(attribute: &str) -> bool {
+    let name = plain(attribute);
+    let is_past = ["edat", "edon"].iter().any(|end| name.ends_with(end));
+    let is_planned = ["scheduled", "planned", "expected"].iter().any(|start| name.starts_with(start));
+    (is_past && !is_planned) || is_creation_time(attribute) || name == "since"
+}
+
 /// Returns whether an attribute identifies the tenant.
 pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())

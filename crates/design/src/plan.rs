@@ -14,24 +14,28 @@ pub(crate) mod filtered;
 pub mod follow;
 mod held_parts;
 mod requests;
+pub mod requirement;
+mod shards;
 mod sort_condition;
+mod sort_key;
 pub mod text_range;
 mod together;
 pub mod trial;
 
-use crate::capacity::basis::Basis;
+use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::size;
+use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
 use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
-use crate::template::Template;
+use crate::template::{SHARD, Template};
 use afterwards::Afterwards;
 use follow::Follow;
+use requirement::Requirement;
 pub use sort_condition::{SortCondition, sort_overlaps};
 use std::collections::BTreeMap;
-use text_range::range_test;
 pub use together::SplitReason;
 
 /// The operation of a request.
@@ -79,10 +83,10 @@ pub struct Step<'m> {
     pub fan_out_basis: Basis,
     /// The fields for each of whose values there is a request, and the values.
     pub alternatives: BTreeMap<String, Vec<String>>,
-    /// The tests that drop items after the read.
-    pub filter: Vec<String>,
-    /// Those of them that the key condition makes already, but for texts that contain the delimiter or differ in case.
-    pub confirmations: Vec<String>,
+    /// What drops items after the read.
+    pub filter: Vec<Requirement>,
+    /// Those of them that the key condition sees to already, but for texts that contain the delimiter or differ in case.
+    pub confirmations: Vec<Requirement>,
     /// Other entities that the request returns as well; some of them if they are many.
     pub extras: Vec<&'m Entity>,
     /// Further entities whose items it returns if a text in their keys contains the delimiter.
@@ -242,8 +246,9 @@ pub struct Unserved<'m> {
     pub obstacle: Obstacle,
 }
 
-/// The number of filters on several items, other entities, requests, steps and filters on one item: lower is better.
-type Rank = (usize, usize, u64, usize, usize);
+/// Whether a partition is read that no input selects, the number of filters on several items, other entities, requests, steps and filters on one item: lower is
+/// better.
+type Rank = (bool, usize, usize, u64, usize, usize);
 
 /// Returns the number of time buckets between two times, both included, for buckets that keep `length` characters of a time.
 pub fn buckets_between(from: &str, to: &str, length: usize) -> Option<u64> {
@@ -310,11 +315,7 @@ impl<'m> Planner<'_, 'm> {
         for location in self.keys.locations() {
             match self.access(location, entity).and_then(|access| self.steps(&[(target, access)], None)) {
                 Ok(steps) => {
-                    let first = &steps[0];
-                    let filters = first.filter.len();
-                    let wasteful = if first.items.max > 1.0 { first.wasteful_tests().count() } else { 0 };
-                    let harmless = filters - wasteful;
-                    let rank = (wasteful, first.extras.len(), first.fan_out, steps.len(), harmless);
+                    let rank = self.rank(&steps);
                     if best.as_ref().is_none_or(|(other, _)| rank < *other) {
                         best = Some((rank, steps));
                     }
@@ -330,6 +331,19 @@ impl<'m> Planner<'_, 'm> {
         let absent = Unserved { location: TableOrIndex { index: None }, entity, obstacle: Obstacle::Absent };
         best.map(|(_, steps)| steps).ok_or_else(|| failure.unwrap_or(absent))
     }
+
+    fn rank(&self, steps: &[Step<'m>]) -> Rank {
+        let first = &steps[0];
+        // Where no value selects an item, one is a number that is expected and may grow.
+        let is_one = first.items.max <= 1.0 && first.is_selected();
+        let late: Vec<&Requirement> = steps[1..].iter().flat_map(Step::dropped).collect();
+        let early = if is_one { 0 } else { first.wasteful_requirements().count() };
+        let wasteful = if is_one { 0 } else { early + late.len() };
+        let is_found = is_one || self.pattern.inputs.iter().any(|input| first.partition.has_field(input));
+        let mut dropped = first.filter.iter().chain(late);
+        let is_list = !is_found && dropped.any(|requirement| matches!(requirement, Requirement::Input(_)));
+        (is_list, wasteful, first.extras.len(), first.fan_out, steps.len(), first.filter.len() - early)
+    }
 }
 
 impl Step<'_> {
@@ -339,9 +353,17 @@ impl Step<'_> {
         self.operation != Operation::Query && before.location.index.is_some() && same
     }
 
-    /// Returns the conditions of one of the requests: the first value of each alternative.
+    /// Returns the conditions of one of the requests: the first value of each alternative, and the shard that follows from them.
     pub fn first_clauses(&self) -> Vec<(usize, SortCondition)> {
-        let first = |name: &str| self.alternatives.get(name).and_then(|values| values.first().cloned());
+        let firsts =
+            self.alternatives.iter().filter_map(|(name, all)| Some((name.clone(), all.first()?.clone())));
+        let firsts: Attributes = firsts.collect();
+        let mut shards = if firsts.is_empty() { Vec::new() } else { self.shards_of(&firsts) };
+        let shard = if shards.len() == 1 { shards.pop() } else { None };
+        let first = |name: &str| {
+            let own = firsts.get(name);
+            own.or_else(|| shard.as_ref().filter(|_| name == SHARD)).cloned()
+        };
         let mut clauses = self.clauses();
         for (_, clause) in &mut clauses {
             if let Some(template) = clause.template() {
@@ -370,14 +392,25 @@ impl Step<'_> {
         clauses.into_iter().enumerate().collect()
     }
 
-    /// Returns the tests of the filter that drop more than lies at the ends of a range, or than the key condition drops already.
-    pub fn wasteful_tests(&self) -> impl Iterator<Item = &String> {
+    /// Returns whether values that the caller knows are in the key condition.
+    fn is_selected(&self) -> bool {
+        let sort = self.sort.template();
+        self.partition.fields().chain(sort.into_iter().flat_map(Template::fields)).next().is_some()
+    }
+
+    /// Returns what drops more than lies at the ends of a range, or than the key condition drops already.
+    pub fn wasteful_requirements(&self) -> impl Iterator<Item = &Requirement> {
         let range = match &self.sort {
-            SortCondition::Between { by, .. } => Some(range_test(by)),
+            SortCondition::Between { by, .. } => Some(Requirement::Range(by.clone())),
             _ => None,
         };
-        let tests = self.filter.iter().filter(|test| !self.confirmations.contains(test));
-        tests.filter(move |test| Some(*test) != range.as_ref())
+        let wasteful = self.filter.iter().filter(|requirement| !self.confirmations.contains(requirement));
+        wasteful.filter(move |requirement| Some(*requirement) != range.as_ref())
+    }
+
+    /// Returns the filter as text.
+    pub fn filter_texts(&self) -> Vec<String> {
+        self.filter.iter().map(ToString::to_string).collect()
     }
 
     /// Returns the read units of the step.
@@ -421,25 +454,28 @@ impl Step<'_> {
 }
 
 impl<'m> Plan<'m> {
-    /// Returns the steps that search, each with the tests that are left until the next one has read what its index lacks: before that,
+    /// Returns the steps that search, each with the requirements that are left until the next one has read what its index lacks: before that,
     /// nothing is dropped.
-    pub fn tested_steps(&self) -> impl Iterator<Item = Step<'m>> {
+    pub fn sifted_steps(&self) -> impl Iterator<Item = Step<'m>> {
         let nexts = self.steps.iter().skip(1).map(Some).chain([None]);
         let searching =
             self.steps.iter().zip(nexts).filter(|(step, _)| step.operation != Operation::BatchGet);
         searching.map(|(step, next)| {
             let completing = next.filter(|next| next.completes(step)).into_iter();
-            let late = completing.flat_map(|next| &next.afterwards).filter_map(|work| match work {
-                Afterwards::Drop(tests) => Some(tests),
-                _ => None,
-            });
-            Step { filter: step.filter.iter().chain(late.flatten()).cloned().collect(), ..step.clone() }
+            let late = completing.flat_map(Step::dropped);
+            Step { filter: step.filter.iter().chain(late).cloned().collect(), ..step.clone() }
         })
     }
 
     /// Returns the number of requests.
     pub fn requests(&self) -> u64 {
         self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.fan_out))
+    }
+
+    /// Returns the number of requests, and what it rests on.
+    pub fn expected_requests(&self) -> Estimate {
+        let basis = self.steps.iter().map(|step| step.fan_out_basis).max().unwrap_or_default();
+        Estimate::new(self.requests() as f64, basis)
     }
 
     /// Returns the read units of all steps.

@@ -2,6 +2,7 @@
 
 mod entity;
 mod field;
+mod implied_indexes;
 mod limits;
 mod mentions;
 mod origin;
@@ -18,6 +19,7 @@ use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, ReadRul
 use crate::source::Source;
 use crate::template::SHARD;
 use field::Section;
+use implied_indexes::{add_implied_indexes, leaking_conditions};
 use mentions::Mentions;
 use toml_edit::{Document, Item, TableLike};
 use written_names::add_aggregates;
@@ -116,9 +118,11 @@ impl Reader {
             let entity = self.entity(name, &section, &model);
             model.entities.push(entity);
         }
+        add_aggregates(&mut model);
+        leaking_conditions(&model, &mut self.findings);
+        add_implied_indexes(&mut model);
         let delimiter = model.usual_delimiter();
         model.entities.iter_mut().for_each(|entity| entity.delimiter = delimiter);
-        add_aggregates(&mut model);
         for (name, section) in self.sections(&root, "pattern") {
             let mut pattern = self.pattern(name, &section);
             pattern.type_conditions(&model);

@@ -79,6 +79,11 @@ pub trait FieldTypes {
         false
     }
 
+    /// Returns whether the field may be null.
+    fn may_be_null(&self, field: &str) -> bool {
+        !self.is_required(field)
+    }
+
     /// Returns whether the field is a number above zero.
     fn is_positive(&self, _field: &str) -> bool {
         false

@@ -132,7 +132,7 @@ fn entity_text(entity: &Entity, model: &Model, comments: Comments<'_>) -> String
     if let Some(shard) = &entity.shard {
         text.push_str(&format!("{}shard = {}\n", about("shard"), shard_text(shard)));
     }
-    for index_key in &entity.indexes {
+    for index_key in entity.declared_indexes() {
         let local = model.index(&index_key.index).is_some_and(|index| index.local);
         text.push_str(&about(&format!("index.{}", index_key.index)));
         text.push_str(&indexed_text(index_key, local));

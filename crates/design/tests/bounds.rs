@@ -398,3 +398,15 @@ visits = {{ in = ["gym"], order = "at", out = "Visit*", {rest} }}
     assert_eq!(from, "VISIT#2026-01-01T00:00Z");
     assert!(to.starts_with("VISIT#2026-01-31T23:59Z#"), "{to}");
 }
+
+#[test]
+fn an_empty_bound_is_no_empty_key_value() {
+    let model = support::model(&support::with_table(
+        "[entity.Term]\nattributes = { book = \"id\", term = \"string\" }\nidentity = [\"book\", \"term\"]\nkey = [\"BOOK#{book}\", \"{term}\"]\n\
+         [pattern]\nterms = { in = [\"book\"], out = \"Term*\", range = { by = \"term\", from = \"\", to = \"m\" } }\n",
+    ));
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|_| panic!("not served"));
+    let sent = request_json(&Generator::of_examples(&model), &model.patterns[0], &plan.steps[0]);
+    assert!(!sent["ExpressionAttributeValues"][":from"]["S"].as_str().unwrap().is_empty(), "{sent}");
+}

@@ -68,7 +68,7 @@ fn filter_of_input(input: &str, kind: &str, partition: &str) -> Vec<String> {
     let text = orders(&entry, &format!("in = [\"{input}\"]"))
         .replace("gift = \"bool?\"", &format!("{input} = {kind}"));
     let model = support::model(&text);
-    plan(&Keyspace::new(&model), &model.patterns[1]).unwrap().steps[0].filter.clone()
+    plan(&Keyspace::new(&model), &model.patterns[1]).unwrap().steps[0].filter_texts()
 }
 
 #[test]
@@ -126,10 +126,11 @@ fn null_is_a_value_of_its_own() {
     assert!(has(&orders(entry, pattern), "P121", Error), "a null exists, differs from false and is not true");
     let required = orders(entry, pattern).replace("gift = \"bool?\"", "gift = \"bool\"");
     assert_eq!(codes(&required, "pattern.some"), [""; 0]);
-    // Requests by value leave no null out.
+    // No key is made from null, so that requests by value leave none out.
     let by_gift = "key = [\"GIFT#{gift}\", \"{orderId}\"]";
-    assert!(!codes(&orders(by_gift, pattern), "pattern.some").is_empty());
-    assert_eq!(codes(&orders(by_gift, "where = \"gift in (true, false)\""), "pattern.some"), [""; 0]);
+    for pattern in [pattern, "where = \"gift in (true, false)\""] {
+        assert_eq!(codes(&orders(by_gift, pattern), "pattern.some"), [""; 0], "{pattern}");
+    }
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn only_the_known_start_of_a_key_answers_for_its_values() {
         orders("key = [\"MONTH#{createdAt:month}\", \"{orderId}#{createdAt}\"]", "in = [\"createdAt\"]");
     let model = support::model(&text);
     let planned = plan(&Keyspace::new(&model), &model.patterns[1]).unwrap();
-    assert_eq!(planned.steps[0].filter, ["createdAt = :createdAt"]);
+    assert_eq!(planned.steps[0].filter_texts(), ["createdAt = :createdAt"]);
     assert!(has(&text, "P113", Warning), "a month is read for one moment");
 }
 
@@ -197,7 +198,7 @@ fn what_the_key_does_not_ensure_is_a_filter() {
     let text = orders(BY_STATUS, "where = \"status in ('NEW', 'PAID') and total > 10\"");
     let model = support::model(&text);
     let keys = Keyspace::new(&model);
-    assert_eq!(plan(&keys, &model.patterns[1]).unwrap().steps[0].filter, ["total > 10"]);
+    assert_eq!(plan(&keys, &model.patterns[1]).unwrap().steps[0].filter_texts(), ["total > 10"]);
     // The values are not those of each other: an attribute that the key only mentions is tested after the read.
     let text = orders(BY_STATUS, "where = \"status == 'NEW' and gift == true or status == 'PAID'\"");
     let model = support::model(&text);
@@ -286,7 +287,7 @@ fn served(text: &str) -> Option<(String, Vec<String>)> {
     let keys = Keyspace::new(&model);
     let planned = plan(&keys, &model.patterns[1]).ok()?;
     let step = &planned.steps[0];
-    Some((step.location.name().to_owned(), step.filter.clone()))
+    Some((step.location.name().to_owned(), step.filter_texts()))
 }
 
 #[test]
@@ -422,6 +423,22 @@ fn an_item_may_lack_what_summarises_nothing() {
 }
 
 #[test]
+fn an_index_over_an_aggregate_lacks_items_that_nothing_is_summarised_for() {
+    let customers = |function: &str, filter: &str| {
+        with_table(&format!(
+            "[index.ByLast]\nkeys = [\"region\", \"last\"]\n[entity.Customer]\nattributes = {{ customerId = \"id\", region = \"EU|US\", last = \"int\" }}\n\
+             aggregates = {{ last = \"{function}\" }}\nkey = [\"CUSTOMER#{{customerId}}\", \"CUSTOMER\"]\n\
+             [entity.Order]\nattributes = {{ customerId = \"id\", orderId = \"id\", at = \"int\" }}\nkey = [\"CUSTOMER#{{customerId}}\", \"ORDER#{{orderId}}\"]\n\
+             [pattern]\nnewest = {{ in = [\"region\"]{filter}, order = \"last desc\", out = \"Customer*\" }}\n"
+        ))
+    };
+    for function in ["max Order.at", "min Order.at", "sum Order.at", "count Order"] {
+        assert!(has(&customers(function, ""), "P121", Error), "{function}");
+        assert!(!has(&customers(function, ", where = \"exists(last)\""), "P121", Error), "{function}");
+    }
+}
+
+#[test]
 fn a_condition_keeps_nothing_out_of_an_index_over_plain_attributes() {
     let tasks = |index: &str, entry: &str| {
         with_table(&format!(
@@ -469,6 +486,38 @@ fn what_decides_about_an_entry_is_changed_with_its_keys() {
          [write]\nmove = { update = \"Task\", set = [\"zone\"] }\n",
     );
     assert!(has(&sharded, "P206", Error), "the shard is part of the key");
+}
+
+#[test]
+fn declared_values_show_whether_an_item_leaves_a_sparse_index() {
+    let written = |expression: &str, values: &str| {
+        with_table(&format!(
+            "[index.G1]\nkeys = [\"G1PK\", \"day\"]\n\
+             [entity.Visit]\nattributes = {{ visitId = \"ulid\", doctor = \"id\", day = \"date\", phase = \"BOOKED|HELD|DONE\" }}\nkey = [\"VISIT#{{visitId}}\", \"VISIT\"]\n\
+             index.G1 = {{ key = [\"DOCTOR#{{doctor}}\", \"{{day}}\"], when = \"phase in ('BOOKED', 'HELD')\" }}\n\
+             [write]\nw = {{ update = \"Visit\", expression = \"{expression}\", condition = \"attribute_exists(PK)\", values = {{ {values} }} }}\n"
+        ))
+    };
+    for (expression, values, help) in [
+        ("SET phase = :p, #day = :d, G1PK = :g", "\":p\" = \"DONE\"", Some("REMOVE G1PK instead")),
+        ("SET phase = :p REMOVE G1PK", "\":p\" = \"HELD\"", Some("SET G1PK instead")),
+        ("SET phase = :p", "\":p\" = \"DONE\"", Some("REMOVE G1PK")),
+        ("SET phase = :p", "\":p\" = \"HELD\"", Some("also set G1PK")),
+        ("SET phase = :p", "", Some("and REMOVE G1PK elsewhere")),
+        ("SET phase = :p, #day = :d REMOVE G1PK", "\":p\" = \"DONE\"", None),
+        ("SET phase = :p, G1PK = :g", "\":p\" = \"HELD\"", None),
+        ("SET phase = :p, G1PK = :g", "", None),
+        ("SET phase = :p REMOVE G1PK", "", None),
+        ("SET doctor = :p, G1PK = :g", "\":p\" = \"DONE\"", None),
+    ] {
+        let findings = findings(&written(expression, values));
+        let found: Vec<&str> =
+            findings.iter().filter(|own| own.code == "P508").map(|own| own.help.as_str()).collect();
+        match help {
+            Some(help) => assert!(found.len() == 1 && found[0].contains(help), "{expression}: {found:?}"),
+            None => assert!(found.is_empty(), "{expression}: {found:?}"),
+        }
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod support;
 
 use partita_design::audit::recognise;
+use partita_design::capacity::basis::Estimate;
 use partita_design::capacity::cost::{cost, stored_bytes};
 use partita_design::capacity::estimate::read_units;
 use partita_design::capacity::key_card::{Verdict, cards};
@@ -422,4 +423,16 @@ fn a_name_does_not_identify_more_items_than_it_has_values() {
     for kind in ["{ type = \"int\", min = 1, max = 20000 }", "\"id\""] {
         assert_eq!(severity(&lines(kind, ""), "P117"), None, "{kind}");
     }
+}
+
+#[test]
+fn the_values_of_a_key_and_the_items_under_each_are_all_items() {
+    let text = support::with_table(
+        "[entity.User]\nattributes = { u = \"id\", name = \"string\" }\nkey = [\"U#{u}\", \"A\"]\nexpect = { count = 40 }\n\
+         [entity.Log]\nattributes = { u = \"id\", logId = \"ulid\" }\nkey = [\"U#{u}\", \"L#{logId}\"]\n\
+         expect = { per = \"User\", average = 4, max = 8 }\n",
+    );
+    let model = support::model(&text);
+    let card = &cards(&model)[1];
+    assert_eq!((card.values, card.items.average), (Some(Estimate::derived(40.0)), 4.0));
 }

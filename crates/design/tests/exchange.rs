@@ -251,6 +251,16 @@ fn onetable_schemas_round_trip() {
 }
 
 #[test]
+fn a_key_of_onetable_without_the_id_identifies_its_items() {
+    let schema = r#"{"format": "onetable:1.1.0", "version": "0.0.1", "indexes": {"primary": {"hash": "pk", "sort": "sk"}},
+        "models": {"Account": {"pk": {"type": "string", "value": "account:${name}"}, "sk": {"type": "string", "value": "account:"},
+        "id": {"type": "string", "generate": "uuid"}, "name": {"type": "string", "required": true}}}}"#;
+    let draft = onetable::import(schema, "Shop").unwrap();
+    assert_eq!(draft.model.entities[0].identity, ["name"]);
+    assert!(!support::has(&draft.text(), "P203", Severity::Error), "{}", draft.text());
+}
+
+#[test]
 fn what_onetable_cannot_write_is_said() {
     let exported = onetable::export(&named("sensor-readings.toml"));
     assert!(exported.document["models"]["Reading"]["PK"]["value"].is_null(), "{:#}", exported.document);

@@ -421,6 +421,83 @@ fn nulls_are_absent_and_odd_values_do_not_decide_the_type() {
 }
 
 #[test]
+fn what_identifies_another_entity_is_no_enumeration() {
+    for own in ["tenantId", "tenant"] {
+        let mut items = Vec::new();
+        for tenant in ["acme", "globex", "initech"] {
+            let key = format!("TENANT#{tenant}");
+            items.push(item(&[("PK", &key), ("SK", "INFO"), (own, tenant), ("type", "Tenant")]));
+            items.extend((0..6).map(|number| {
+                let (key, state) = (format!("{key}#PROJECT#p{number}"), ["new", "open"][number % 2]);
+                let project = format!("p{number}");
+                let named = [("projectId", project.as_str()), ("state", state), ("type", "Project")];
+                item(&[[("PK", key.as_str()), ("SK", "PROJECT"), (own, tenant)], named].concat())
+            }));
+        }
+        let text = infer(&items, &known("Shop", &["PK", "SK"])).unwrap().text();
+        assert!(!text.contains("acme"), "{text}");
+        assert!(text.contains("state = \"new|open\""), "{text}");
+    }
+}
+
+#[test]
+fn identifiers_that_contain_the_delimiter_are_texts() {
+    let mut items: Vec<Item> = (0..6)
+        .map(|number| {
+            let (id, key) = (format!("p{number}"), format!("POST_p{number}"));
+            item(&[("PK", &key), ("SK", &key), ("postId", &id), ("entityType", "Post")])
+        })
+        .collect();
+    let root = [("PK", "USER_usr_wsWVrLwUXg"), ("SK", "USER_7"), ("rootId", "usr_wsWVrLwUXg")];
+    items.push(item(&[&root[..], &[("entityType", "User")]].concat()));
+    assert_fits(&infer(&items, &known("Shop", &["PK", "SK"])).unwrap(), &items);
+}
+
+#[test]
+fn prefixes_in_identifiers_do_not_split_an_entity() {
+    let mut items = Vec::new();
+    for number in 0..40 {
+        let id = format!("{}_{number}x", if number % 3 == 0 { "usr" } else { "cus" });
+        let root = format!("{}.r{number}", ["blue", "green"][number % 2]);
+        let pairs = [("PK", format!("ORDER.{root}")), ("SK", id.clone()), ("orderId", id), ("rootId", root)];
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        items.push(item(&[&pairs[..], &[("type", "Order")]].concat()));
+    }
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    let [entity] = draft.model.entities.as_slice() else { panic!("{}", draft.text()) };
+    assert_eq!(keys(entity), ["ORDER.{rootId}", "{orderId}"], "{}", draft.text());
+    assert_fits(&draft, &items);
+}
+
+#[test]
+fn a_local_index_is_asked_in_its_order() {
+    let index = Index {
+        name: "ByViews".to_owned(),
+        local: true,
+        keys: vec!["forum".to_owned(), "views".to_owned()],
+        partition_keys: 1,
+        project: Projection::All,
+        span: 0..0,
+    };
+    let items: Vec<Item> = (0..12)
+        .map(|number| {
+            let forum = format!("f{}", number % 3);
+            let mut row = item(&[("forum", &forum), ("subject", &format!("s{number}"))]);
+            if number % 2 == 0 {
+                row.insert("views".to_owned(), Value::Number(number.to_string()));
+            }
+            row
+        })
+        .collect();
+    let known = KnownSchema { indexes: vec![index], ..known("Threads", &["forum", "subject"]) };
+    let draft = infer(&items, &known).unwrap();
+    assert_fits(&draft, &items);
+    assert!(draft.text().contains("order = \"views asc\""), "{}", draft.text());
+    let found = check(&as_read(&draft)).findings;
+    assert!(!found.iter().any(|finding| ["P303", "P113"].contains(&finding.code)), "{}", draft.text());
+}
+
+#[test]
 fn counts_are_scaled_to_the_table() {
     let items: Vec<Item> =
         (0..10).map(|number| item(&[("PK", &format!("USER#{number}a")), ("SK", "PROFILE")])).collect();
@@ -514,6 +591,26 @@ fn a_key_with_many_dead_ends_is_given_up_soon() {
     pairs.extend(days.iter().map(|name| (name.as_str(), day)));
     let items = [item(&pairs)];
     as_read(&infer(&items, &known("T", &["PK", "SK"])).unwrap());
+}
+
+#[test]
+fn a_key_of_very_many_parts_is_one_value() {
+    for mark in ["#", "/"] {
+        let row = |number: usize| {
+            let digits: Vec<String> = (0..120).map(|place| ((place + number) % 10).to_string()).collect();
+            let key = digits.join(mark);
+            let mut row = item(&[("PK", &key), ("SK", &key)]);
+            for (place, digit) in digits.into_iter().enumerate() {
+                row.insert(format!("a{place}"), Value::String(digit));
+            }
+            row
+        };
+        let items: Vec<Item> = (0..60).map(row).collect();
+        let start = std::time::Instant::now();
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+        assert!(draft.model.entities[0].key[0].bare_field().is_some(), "{}", draft.text());
+    }
 }
 
 #[test]

@@ -113,6 +113,18 @@ fn an_index_key_is_judged_as_it_results() {
 }
 
 #[test]
+fn a_null_is_not_part_of_an_index_key() {
+    let text = MODEL.replace("unique = [\"email\"]", "index = { GSI1 = { key = [\"NAME\", \"{name}\"] } }");
+    let model = support::model(&text);
+    let mut user = item(&user("u", "a@b"));
+    assert_eq!(check_item(&model, &user), [], "an absent name");
+    user.insert("name".to_owned(), Value::Null);
+    let messages: Vec<String> = check_item(&model, &user).into_iter().map(|found| found.message).collect();
+    let expected = "name is null, and the keys of GSI1 are made from it: leave the attribute out instead";
+    assert_eq!(messages, [expected]);
+}
+
+#[test]
 fn an_item_has_its_type_and_keeps_it() {
     assert_eq!(verdict(&[change("", "PK=USER#u SK=TASK#t status=OPEN")]), [(0, "type")]);
     let order = "PK=USER#u SK=ORDER#o type=Order orderId=o userId=u total=1";
@@ -1017,4 +1029,190 @@ index.GSI1 = { key = ["G#{x}", "{id}"] }
     };
     assert_eq!(rules("a"), [""; 0]);
     assert_eq!(rules(""), ["index"]);
+}
+
+/// A user whose copy does not show whose it is.
+const USERS_BY_EMAIL: &str = r#"
+[entity.User]
+attributes = { userId = "id", email = "id" }
+key = ["USER#{userId}", "USER"]
+[entity.UserByEmail]
+copies = "User"
+attributes = { email = "id" }
+key = ["EMAIL#{email}", "USER"]
+"#;
+
+/// Any client may write an attribute that the model does not have.
+#[test]
+fn an_undeclared_attribute_does_not_show_whose_copy_it_is() {
+    let model = support::model(&support::with_table(USERS_BY_EMAIL));
+    let verdict = |changes: &[Change]| -> Vec<(usize, &'static str)> {
+        judge(&model, changes).into_iter().map(|(number, violation)| (number, violation.rule)).collect()
+    };
+    let copy = "PK=EMAIL#a SK=USER type=UserByEmail email=a";
+    let named = |user: &str| format!("{copy} userId={user}");
+    let missing = absent("PK=USER#u9 SK=USER");
+    assert_eq!(verdict(&[change(copy, &named("u9"))]), FINE);
+    assert_eq!(verdict(&[change(&named("u9"), ""), missing]), [(0, "copy")]);
+    let other = "PK=USER#u2 SK=USER type=User userId=u2 email=a";
+    let taken = [change("", other), change(&named("u2"), &named("u2"))];
+    assert_eq!(verdict(&taken), [(0, "copy")], "it is that of another");
+}
+
+#[test]
+fn an_undeclared_attribute_does_not_show_a_random_shard() {
+    let text = r#"
+[entity.Job]
+attributes = { jobId = "id", state = "string" }
+key = ["JOB#{shard}", "J#{jobId}"]
+shard = { count = 4 }
+[entity.JobById]
+copies = "Job"
+attributes = { jobId = "id", state = "string" }
+key = ["JOBID#{jobId}", "JOB"]
+"#;
+    let model = support::model(&support::with_table(text));
+    let copy = "PK=JOBID#j SK=JOB type=JobById jobId=j state=x shard=3";
+    let found = judge(&model, &[change(copy, ""), absent("PK=JOB#3 SK=J#j")]);
+    assert_eq!(found[0].1.message, "JobById is deleted, and its original Job is not");
+}
+
+/// Without a value of the attribute that computes its shard, an original has no copy.
+#[test]
+fn an_undeclared_attribute_makes_no_key_of_a_copy() {
+    let text = copied_order(
+        "attributes = { orderId = \"id\", region = \"id?\" }\nkey = [\"COPY#{shard}\", \"ORDER#{orderId}\"]\n\
+         shard = { by = \"region\", count = 4 }",
+    );
+    let text = text.replacen("total = \"int\"", "total = \"int\", region = \"id?\"", 1);
+    let model = support::model(&support::with_table(&text));
+    let order = "PK=USER#u SK=ORDER#o type=Order orderId=o userId=u total=1";
+    for undeclared in ["", " shard=3"] {
+        let order = format!("{order}{undeclared}");
+        assert_eq!(judge(&model, &[change("", &order)]), []);
+        let mut audit = TableAudit::new(&model);
+        audit.add(&item(&order));
+        assert!(audit.finish().1.is_empty(), "{undeclared}");
+    }
+}
+
+/// Pages of a month, in versions: two times in one month are of one page.
+const PAGES: &str = r#"
+[entity.Page]
+attributes = { siteId = "id", day = "timestamp", rev = "int", body = "string" }
+key = ["SITE#{siteId}#{day:month}", "V#{rev:04}"]
+versions = "rev"
+[entity.Newest]
+copies = "Page"
+latest = true
+attributes = { siteId = "id", day = "timestamp", rev = "int", body = "string" }
+key = ["SITE#{siteId}#{day:month}", "LATEST"]
+"#;
+
+fn page(day: &str, rev: i64) -> String {
+    let month = &day[..7];
+    format!("PK=SITE#s#{month} SK=V#{rev:04} type=Page siteId=s day={day}T00:00:00Z rev={rev} body=b{rev}")
+}
+
+fn newest_page(day: &str, rev: i64) -> String {
+    page(day, rev).replace(&format!("V#{rev:04} type=Page"), "LATEST type=Newest")
+}
+
+fn judged_by(model: &Model, changes: &[Change]) -> Vec<(usize, &'static str)> {
+    judge(model, changes).into_iter().map(|(number, violation)| (number, violation.rule)).collect()
+}
+
+#[test]
+fn a_time_whose_month_is_in_the_key_identifies_by_its_month() {
+    let model = support::model(&support::with_table(PAGES));
+    let verdict = |changes: &[Change]| judged_by(&model, changes);
+    let (fifth, ninth) = ("2026-01-05", "2026-01-09");
+    let first = [change("", &page(fifth, 1)), change("", &newest_page(fifth, 1))];
+    assert_eq!(verdict(&first), FINE);
+    let second = [change("", &page(ninth, 2)), change(&newest_page(fifth, 1), &newest_page(ninth, 2))];
+    assert_eq!(verdict(&second), FINE, "the ordinary second version");
+    assert_eq!(verdict(&second[..1]), [(0, "version")]);
+    let moved =
+        [change(&page(fifth, 2), &page(ninth, 2)), change(&newest_page(fifth, 2), &newest_page(ninth, 2))];
+    assert_eq!(verdict(&moved), FINE);
+    let mut audit = TableAudit::new(&model);
+    let items = [page(fifth, 1), page(ninth, 2), newest_page(ninth, 2)];
+    items.iter().for_each(|text| audit.add(&item(text)));
+    assert!(audit.finish().1.is_empty(), "what is accepted is clean");
+    // That a version does not exist is shown by its key, which holds the month.
+    let oldest = [
+        change(&page(ninth, 2), ""),
+        absent("PK=SITE#s#2026-01 SK=V#0001"),
+        change(&newest_page(ninth, 3), &newest_page(ninth, 3)),
+    ];
+    assert_eq!(verdict(&oldest), FINE);
+    assert_eq!(verdict(&[oldest[0].clone(), oldest[2].clone()]), [(0, "version")]);
+    let other_month = absent("PK=SITE#s#2026-02 SK=V#0001");
+    assert_eq!(verdict(&[oldest[0].clone(), other_month, oldest[2].clone()]), [(0, "version")]);
+}
+
+#[test]
+fn messages_name_the_month_that_identifies() {
+    let model = support::model(&support::with_table(PAGES));
+    let mut audit = TableAudit::new(&model);
+    ["2026-01-05", "2026-02-05"].iter().for_each(|day| audit.add(&item(&page(day, 1))));
+    let missing = &audit.finish().1["copy"].examples;
+    assert_eq!(missing[0], "the copy Newest of Page with siteId s, day 2026-01 is missing");
+    assert_eq!(missing.len(), 2);
+}
+
+/// The key of a copy that holds the day of pages of a month changes with it, and shows nothing where no copy is.
+#[test]
+fn a_copy_whose_key_holds_more_of_a_time_moves() {
+    let text = PAGES.replace("day:month}\", \"LATEST", "day:day}\", \"LATEST");
+    let model = support::model(&support::with_table(&text));
+    let (fifth, ninth) = ("2026-01-05", "2026-01-09");
+    let newest = |day: &str, rev: i64| newest_page(day, rev).replace("s#2026-01", &format!("s#{day}"));
+    let verdict = |changes: &[Change]| judged_by(&model, changes);
+    let shown = change(&page(ninth, 1), &page(ninth, 1));
+    let second = |copies: &[Change]| [&[change("", &page(ninth, 2)), shown.clone()], copies].concat();
+    let moved = [change(&newest(fifth, 1), ""), change("", &newest(ninth, 2))];
+    assert_eq!(verdict(&second(&moved)), FINE);
+    let edited = page(ninth, 1).replace("b1", "x");
+    let other = newest(fifth, 1).replace("b1", "x");
+    assert_eq!(verdict(&[change(&page(ninth, 1), &edited), change("", &other)]), [(0, "version")]);
+}
+
+/// A copy that becomes that of another original leaves the first without one.
+#[test]
+fn a_copy_of_one_original_does_not_become_that_of_another() {
+    let text = PAGES
+        .replace("{day:month}\", \"V", "{day:day}\", \"V")
+        .replace("siteId = \"id\", day = \"timestamp\", rev = \"int\", body = \"string\" }\nkey = [\"SITE#{siteId}#{day:month}\", \"LATEST\"]", "siteId = \"id\", day = \"timestamp\", body = \"string\" }\nkey = [\"SITE#{siteId}\", \"LATEST\"]");
+    let model = support::model(&support::with_table(&text));
+    let page = |day: &str, rev: i64| page(day, rev).replace("s#2026-01", &format!("s#{day}"));
+    let newest = |day: &str, rev: i64| {
+        let text = newest_page(day, rev).replace("s#2026-01", "s");
+        text.replace(&format!(" rev={rev}"), "")
+    };
+    let (fifth, ninth) = ("2026-01-05", "2026-01-09");
+    let changes = [change(&page(fifth, 1), ""), change(&newest(fifth, 1), &newest(ninth, 1))];
+    assert!(!judged_by(&model, &changes).is_empty(), "there is no page of the ninth");
+}
+
+#[test]
+fn without_a_count_nothing_shows_what_remains_of_a_greatest_value() {
+    let text = MODEL
+        .replace("comments = \"count Comment\"", "best = \"max Comment.points\"")
+        .replace("commentId = \"id\" }", "commentId = \"id\", points = \"int\" }");
+    let post = "PK=POST#p SK=POST type=Post postId=p best=3";
+    let comment = "PK=POST#p SK=COMMENT#c type=Comment postId=p commentId=c points=3";
+    let judged = |text: &str, post: &str, changes: [&str; 2]| -> Vec<String> {
+        let changes = [change(post, changes[0]), change(comment, changes[1])];
+        let found = judge(&support::model(text), &changes).into_iter();
+        found.map(|(_, violation)| violation.message).collect()
+    };
+    let remedy = "declare one in aggregates of Post";
+    let gone = "best of Post with postId p is deleted, and without a count of the same items nothing shows that none of max Comment.points remain";
+    assert_eq!(judged(&text, post, ["", ""]), [format!("{gone}: {remedy}")]);
+    let left = "best of Post with postId p leaves with its item, and without a count of the same items nothing shows which of max Comment.points remain";
+    let without = post.replace(" best=3", "");
+    assert_eq!(judged(&text, post, [&without, ""]), [format!("{left}: {remedy}")]);
+    let counted = text.replace("best = ", "comments = \"count Comment\", best = ");
+    assert_eq!(judged(&counted, &format!("{post} comments=1"), ["", ""]), [""; 0]);
 }

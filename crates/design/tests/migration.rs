@@ -727,3 +727,113 @@ fn items_keep_the_shard_that_they_have_under_another_key() {
         assert_eq!(new_item(&old, &new, &part("CAND")).item, part("CANDIDATE"));
     }
 }
+
+#[test]
+fn a_value_that_only_the_old_key_holds_stays_although_the_new_model_does_not_declare_it() {
+    let old = model_with(
+        "[entity.User]\nattributes = { userId = \"id\", level = \"int\" }\nkey = [\"USER#{userId}\", \"LEVEL#{level:04}\"]\n",
+    );
+    let new =
+        model_with("[entity.User]\nattributes = { userId = \"id\" }\nkey = [\"USER#{userId}\", \"USER\"]\n");
+    let user = item(&[("PK", "USER#1"), ("SK", "LEVEL#0042"), ("type", "User")]);
+    assert_eq!(new_item(&old, &new, &user).item["level"], Value::Number("42".to_owned()));
+}
+
+#[test]
+fn a_value_that_the_key_holds_in_lower_case_only_is_left_where_it_is() {
+    let users = |sort: &str| {
+        model_with(&format!(
+            "[entity.User]\nattributes = {{ userId = \"id\", name = \"string\" }}\nkey = [\"USER#{{userId}}\", \"{sort}\"]\n"
+        ))
+    };
+    let (old, new) = (users("NAME#{name:lower}"), users("USER"));
+    let mut user = item(&[("PK", "USER#1"), ("SK", "NAME#ann"), ("type", "User"), ("userId", "1")]);
+    assert_eq!(obstacle(&old, &new, &user), "User has its name in its key only, in lower case");
+    user.insert("name".to_owned(), Value::String("Ann".to_owned()));
+    assert_eq!(new_item(&old, &new, &user).item["SK"], Value::String("USER".to_owned()));
+}
+
+#[test]
+fn an_item_without_a_type_is_not_taken_for_what_has_such_a_key() {
+    let users = "[entity.User]\nattributes = { userId = \"id\", name = \"string\" }\nkey = [\"USER#{userId}\", \"USER\"]\n";
+    let copy = "[entity.ByName]\ncopies = \"User\"\nattributes = { userId = \"id\", name = \"string\" }\nkey = [\"NAME#{name}\", \"{userId}\"]\n";
+    let (old, new) =
+        (model(&support::with_table(users)), model(&support::with_table(&format!("{users}{copy}"))));
+    let (forth, back) = (Transition { old: &old, new: &new }, Transition { old: &new, new: &old });
+    let own = item(&[("PK", "NAME#order"), ("SK", "7"), ("note", "mine")]);
+    let bare = item(&[("PK", "NAME#order"), ("SK", "8")]);
+    for foreign in [&own, &bare] {
+        for transition in [forth, back] {
+            let image = transition.image(foreign);
+            assert!(matches!(image, Image::Unknown(_)), "{foreign:?} becomes {image:?}");
+        }
+        let stays = (Transition { old: &new, new: &new }).image(foreign);
+        assert!(matches!(stays, Image::Copy { was_copy: false, .. }), "it is not removed: {stays:?}");
+    }
+    let made = new_item(&old, &new, &user_with(&[("name", "Ann")])).companions.remove(0).item;
+    assert!(matches!(forth.image(&made), Image::Copy { was_copy: true, .. }), "a repetition knows it");
+    assert!(matches!(back.image(&made), Image::Dropped));
+    let mut noted = made.clone();
+    noted.extend(item(&[("note", "mine")]));
+    assert!(matches!(forth.image(&noted), Image::Copy { was_copy: false, .. }), "it has a value of its own");
+}
+
+#[test]
+fn a_value_that_the_model_does_not_generate_stays_on_the_way_back() {
+    let index = "[index.GSI1]\nkeys = [\"G1P\", \"G1S\"]\n";
+    let users = "[entity.User]\nattributes = { userId = \"id\", status = \"string\" }\nkey = [\"USER#{userId}\", \"USER\"]\n";
+    let indexed = format!("{users}index.GSI1 = {{ key = [\"ST#{{status}}\", \"{{userId}}\"] }}\n");
+    let old = model(&support::with_table(users));
+    let new = model(&support::with_table(&format!("{index}{indexed}")));
+    let user = user_with(&[("status", "x")]);
+    for (name, value) in [("G1P", "mine"), ("G1S", "mine")] {
+        let mut own = user.clone();
+        own.extend(item(&[(name, value)]));
+        assert!(obstacle(&old, &new, &own).contains(&format!("an attribute {name} of its own")));
+        assert_eq!(new_item(&new, &old, &own).item, own);
+    }
+    for status in ["x", "an earlier status"] {
+        let mut made = user.clone();
+        made.extend(item(&[("G1P", &format!("ST#{status}")), ("G1S", "1")]));
+        assert_eq!(new_item(&new, &old, &made).item, user);
+        assert_eq!(new_item(&new, &new, &made).item["G1P"], Value::String("ST#x".to_owned()), "made anew");
+    }
+    let untyped = |text: &str| model(&text.replace("type_attribute = \"type\"\n", ""));
+    let kinds = |text: &str| model(&text.replace("\"type\"\n", "\"kind\"\n"));
+    let text = support::with_table(users);
+    let (old, new) = (untyped(&text), kinds(&text));
+    let kind = |kind: &str| {
+        item(&[("PK", "USER#1"), ("SK", "USER"), ("userId", "1"), ("status", "x"), ("kind", kind)])
+    };
+    assert_eq!(new_item(&new, &old, &kind("mine")).item, kind("mine"));
+    assert_eq!(new_item(&new, &old, &kind("User")).item.get("kind"), None);
+}
+
+#[test]
+fn a_default_and_a_computed_value_take_the_place_of_null() {
+    let old = users_with("name = \"string\"");
+    let new = users_with(
+        "name = \"string\"\nlevel = { type = \"string\", default = \"low\" }\nlabel = { type = \"string\", computed = \"{name}!\" }",
+    );
+    let mut user = user_with(&[("name", "Ann")]);
+    user.extend([("level".to_owned(), Value::Null), ("label".to_owned(), Value::Null)]);
+    let made = new_item(&old, &new, &user);
+    assert_eq!(made.item, user_with(&[("name", "Ann"), ("level", "low"), ("label", "Ann!")]));
+    assert!(made.missing.is_empty());
+}
+
+#[test]
+fn a_value_that_only_the_key_holds_gets_its_new_type_there() {
+    let events = |kind: &str| {
+        model_with(&format!(
+            "[entity.Event]\nattributes = {{ cid = \"id\", at = \"{kind}\" }}\nkey = [\"C#{{cid}}\", \"E#{{at}}\"]\n"
+        ))
+    };
+    let event =
+        |at: &str| item(&[("PK", "C#1"), ("SK", &format!("E#{at}")), ("type", "Event"), ("cid", "1")]);
+    let (old, new) = (events("timestamp"), events("date"));
+    assert_eq!(new_item(&old, &new, &event("2026-01-01T00:00:00Z")).item, event("2026-01-01"));
+    assert_eq!(new_item(&new, &old, &event("2026-01-01")).item, event("2026-01-01T00:00:00Z"));
+    let noon = event("2026-01-01T12:00:00Z");
+    assert_eq!(new_item(&old, &new, &noon).item, noon, "it would lose the hour");
+}

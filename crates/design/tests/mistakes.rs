@@ -153,6 +153,51 @@ both = {{ in = ["userId"], out = ["User", "Order*"] }}
     assert!(message(&text, "P203").contains("ORDER#{date}#{orderId}"));
 }
 
+/// e. Nor does a date or a minute where nothing else identifies an order, whether or not its user is in the model.
+#[test]
+fn e_a_date_or_a_minute_does_not_identify_what_a_list_returns() {
+    let orders = |kind: &str, key: &str, rest: &str| {
+        with_table(&format!(
+            r#"
+[entity.Order]
+attributes = {{ userId = "ulid", at = {kind}, total = "decimal" }}
+key = ["USER#{{userId}}", "ORDER#{key}"]
+{rest}
+[pattern]
+orders = {{ in = ["userId"], out = "Order*" }}
+[write]
+order = {{ put = "Order" }}
+"#
+        ))
+    };
+    let minute = r#"{ type = "timestamp", precision = "minute" }"#;
+    for (kind, key, period) in [
+        (r#""date""#, "{at}", "day"),
+        (minute, "{at}", "minute"),
+        (r#""timestamp""#, "{at:minute}", "minute"),
+        (r#""timestamp""#, "{at:hour}", "hour"),
+        (r#""timestamp""#, "{at:month}", "month"),
+    ] {
+        let text = orders(kind, key, "");
+        let wanted = format!("the second of a {period} overwrites the first");
+        assert!(message(&text, "P203").contains(&wanted), "{}", message(&text, "P203"));
+        let numbered = text
+            .replace("total =", "number = \"int\", total =")
+            .replace(&format!("ORDER#{key}"), &format!("ORDER#{key}#{{number:04}}"));
+        assert!(!codes(&numbered, "").contains(&"P203"), "{numbered}");
+    }
+    // There is one a day, and a time in full is another matter.
+    for right in [
+        orders(r#""date""#, "{at}", r#"identity = ["at", "userId"]"#),
+        orders(minute, "{at}", r#"identity = ["at", "userId"]"#),
+        orders(r#""date""#, "{at}", "").replace("Order", "DailyTotal"),
+        orders(minute, "{at}", "").replace("Order", "Reading"),
+        orders(r#""timestamp""#, "{at}", ""),
+    ] {
+        assert!(!codes(&right, "").contains(&"P203"), "{right}");
+    }
+}
+
 const STORE: &str = r#"
 [entity.User]
 attributes = { userId = "id", name = "string" }
@@ -195,6 +240,44 @@ fn g_an_empty_prefix_is_rejected() {
         r#"{ORG}whole = {{ in = ["orgId"], out = ["Org", "Department*", "Member*"], request = {{ condition = "PK = 'ORG#{{orgId}}' AND begins_with(SK, '')" }} }}"#
     ));
     assert_eq!(codes(&text, "pattern.whole"), ["P110"]);
+    for refused in [
+        "SK > ''",
+        "SK >= ''",
+        "SK < ''",
+        "SK <= ''",
+        "SK = ''",
+        "SK BETWEEN '' AND '~'",
+        "SK BETWEEN 'A' AND ''",
+        "SK BETWEEN 'Z' AND 'A'",
+    ] {
+        let text = text.replace("begins_with(SK, '')", refused);
+        assert_eq!(codes(&text, "pattern.whole"), ["P110"], "{refused}");
+    }
+    let message = message(&text.replace("begins_with(SK, '')", "SK > ''"), "P110");
+    assert!(message.contains("leave SK out of the condition to read the whole collection"), "{message}");
+    let nowhere = text.replace("'ORG#{orgId}' AND begins_with(SK, '')", "''");
+    assert_eq!(codes(&nowhere, "pattern.whole"), ["P110"]);
+}
+
+/// g. A number has no beginning.
+#[test]
+fn g_begins_with_on_a_number_is_rejected() {
+    let entries = |condition: &str| {
+        with_table(&format!(
+            r#"
+[entity.Entry]
+attributes = {{ walletId = "uuid", seq = "int" }}
+identity = ["walletId", "seq"]
+key = ["{{walletId}}", "{{seq}}"]
+[pattern]
+some = {{ in = ["walletId"], out = "Entry*", range = "seq", request = {{ condition = "walletId = '{{walletId}}' AND {condition}" }} }}
+"#
+        ))
+        .replace(r#""PK", "SK""#, r#""walletId", "seq""#)
+    };
+    assert_eq!(codes(&entries("begins_with(seq, '1')"), "pattern.some"), ["P110"]);
+    assert_eq!(codes(&entries("seq BETWEEN '10' AND '9'"), "pattern.some"), ["P110"]);
+    assert!(!codes(&entries("seq BETWEEN '9' AND '10'"), "pattern.some").contains(&"P110"));
 }
 
 const VERSIONS: &str = r#"
@@ -426,16 +509,66 @@ lastHour = {{ in = ["userId"], out = "Activity*", {rest} }}
             assert_eq!(codes(&text, "pattern.lastHour"), ["P107"], "{text}");
         }
     }
-    for to in ["2024-01-15T10:30:00Z", "2024-01-15T10:30:59.999Z", "2024-01-15T10:30~"] {
-        for text in between("2024-01-15T09:30", to) {
-            assert!(codes(&text, "pattern.lastHour").is_empty(), "{text}");
-        }
+    // The range includes its bounds, and a request loses the activities of that very moment.
+    for to in ["2024-01-15T10:30:00Z", "2024-01-15T10:30:59.999Z"] {
+        let [range, sent] = between("2024-01-15T09:30", to);
+        assert!(codes(&range, "pattern.lastHour").is_empty(), "{range}");
+        assert_eq!(codes(&sent, "pattern.lastHour"), ["P107"], "{sent}");
+        let behind = sent.replace(&format!("{to}'"), &format!("{to}~'"));
+        assert!(codes(&behind, "pattern.lastHour").is_empty(), "{behind}");
+    }
+    for text in between("2024-01-15T09:30", "2024-01-15T10:30~") {
+        assert!(codes(&text, "pattern.lastHour").is_empty(), "{text}");
     }
     // Keys that hold minutes have no finer values to lose.
     let minutes = between("2024-01-15T09:30", "2024-01-15T10:30");
     let minutes = minutes.map(|text| text.replace("ACT#{at}", "ACT#{at:minute}"));
     assert!(codes(&minutes[0], "pattern.lastHour").is_empty());
     assert_eq!(codes(&minutes[1], "pattern.lastHour"), ["P107"], "an identifier follows");
+}
+
+/// k. Whatever their precision, the times that a bound names are followed by more in the key.
+#[test]
+fn k_a_bound_in_full_loses_the_items_of_its_moment() {
+    let orders = |precision: &str, pattern: &str| {
+        with_table(&format!(
+            r#"
+[entity.Order]
+attributes = {{ userId = "id", orderId = "ulid", at = {{ type = "timestamp", precision = "{precision}" }} }}
+key = ["USER#{{userId}}", "ORDER#{{at}}#{{orderId}}"]
+[pattern]
+some = {{ in = ["userId"], out = "Order*", {pattern} }}
+"#
+        ))
+    };
+    for (precision, to) in [("second", "2026-06-30T23:59:59Z"), ("millisecond", "2026-06-30T23:59:59.999Z")] {
+        let sent =
+            |upper: &str| format!("request = {{ condition = \"PK = 'USER#{{userId}}' AND SK {upper}\" }}");
+        let declared = format!("range = {{ by = \"at\", to = \"{to}\" }}, ");
+        for range in ["range = \"at\", ", &declared] {
+            for early in
+                [format!("BETWEEN 'ORDER#' AND 'ORDER#{to}'"), format!("BETWEEN 'ORDER#' AND 'ORDER#{to}#'")]
+            {
+                let text = orders(precision, &format!("{range}{}", sent(&early)));
+                assert_eq!(codes(&text, "pattern.some"), ["P107"], "{text}");
+                let message = message(&text, "P107");
+                assert!(message.contains(&format!("so all of {to} is lost")), "{message}");
+                let early = early.strip_suffix('\'').unwrap();
+                assert!(
+                    message.contains("end it with a character that sorts last")
+                        && !message.contains("in full")
+                );
+                let text = orders(precision, &format!("{range}{}", sent(&format!("{early}~'"))));
+                assert!(codes(&text, "pattern.some").is_empty(), "{text}");
+            }
+        }
+        // Who excludes the bound loses nothing.
+        let before =
+            format!("where = \"at < '{to}'\", {}", sent(&format!("BETWEEN 'ORDER#' AND 'ORDER#{to}'")));
+        assert!(!codes(&orders(precision, &before), "pattern.some").contains(&"P107"));
+        let included = before.replace("at <", "at <=");
+        assert!(codes(&orders(precision, &included), "pattern.some").contains(&"P107"));
+    }
 }
 
 /// q. A favourite with its time in its key can exist twice, and cannot be deleted without knowing the time.
@@ -454,6 +587,68 @@ fn q_a_favourite_with_its_time_in_the_key_can_exist_twice() {
         "ARTICLE#{articleId}\"]\nindex.GSI1 = { key = [\"ARTICLE",
     );
     assert!(!codes(&repaired, "entity.Favorite").contains(&"P225"));
+}
+
+#[test]
+fn q_a_relationship_with_an_identifier_of_its_own_can_exist_twice() {
+    let text = |key: &str, edge: &str| {
+        with_table(&format!(
+            r#"
+[entity.Page]
+attributes = {{ pageId = "ulid", title = "string" }}
+key = ["PAGE#{{pageId}}", "PAGE"]
+[entity.Link]
+{edge}
+attributes = {{ linkId = "ulid", pageId = "ulid", targetId = "ulid" }}
+key = ["PAGE#{{pageId}}", "{key}"]
+"#
+        ))
+    };
+    let edge = "edge = [\"pageId\", \"targetId\"]";
+    for key in ["LINK#{linkId}", "LINK#{linkId}#{targetId}"] {
+        let text = text(key, edge);
+        let codes = codes(&text, "entity.Link");
+        assert!(codes.contains(&"P225") && !codes.contains(&"P203"), "{key}: {codes:?}");
+        let message = message(&text, "P225");
+        assert!(message.contains(r#"key = ["PAGE#{pageId}", "LINK#{targetId}"]"#), "{message}");
+    }
+    assert!(!codes(&text("LINK#{targetId}", edge), "entity.Link").contains(&"P225"));
+    assert!(!codes(&text("LINK#{linkId}", "identity = \"linkId\""), "entity.Link").contains(&"P225"));
+    // A time in the place of an end is replaced by it.
+    let timed = text("LINK#{at}", edge).replace("linkId = \"ulid\"", "at = \"timestamp\"");
+    assert!(message(&timed, "P203").contains(r#"["PAGE#{pageId}", "LINK#{targetId}"]"#));
+    let yearly = text("LINK#{at:year}#{targetId}", edge).replace("linkId = \"ulid\"", "at = \"timestamp\"");
+    assert!(message(&yearly, "P225").contains(r#"["PAGE#{pageId}", "LINK#{targetId}"]"#));
+}
+
+#[test]
+fn q_what_is_followed_and_has_its_beginning_in_the_key_is_a_relationship() {
+    let text = |time: &str, rooms: &str| {
+        with_table(&format!(
+            r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = {{ userId = "ulid", handle = "string" }}
+key = ["USER#{{userId}}", "PROFILE"]
+[entity.Room]
+attributes = {{ roomId = "ulid", name = "string" }}
+key = ["ROOM#{{roomId}}", "INFO"]
+[entity.Member]
+attributes = {{ roomId = "ulid", userId = "ulid", {time} = "timestamp" }}
+key = ["ROOM#{{roomId}}", "MEMBER#{{{time}}}#{{userId}}"]
+index.GSI1 = {{ key = ["USER#{{userId}}", "ROOM#{{roomId}}"] }}
+[pattern]
+rooms = {{ in = ["userId"], {rooms} }}
+"#
+        ))
+    };
+    let finds = |time: &str, rooms: &str| codes(&text(time, rooms), "entity.Member").contains(&"P225");
+    let followed = r#"out = "Room*", via = "Member""#;
+    assert!(finds("joinedAt", followed) && finds("created_at", followed));
+    assert!(!finds("startsAt", followed), "a meeting of the same two can take place twice");
+    assert!(!finds("scheduledAt", followed));
+    assert!(!finds("joinedAt", r#"out = "Member*""#));
 }
 
 /// r. The articles that a user likes are found through the favourites; listing all articles does not answer that.

@@ -175,3 +175,30 @@ fn requests_that_return_all_are_not() {
         assert_eq!(errors(pattern), [], "{pattern}");
     }
 }
+
+#[test]
+fn a_bound_that_loses_one_end_is_said_to() {
+    let orders = |bounds: &str| {
+        support::with_table(&format!(
+            "[entity.Order]\nattributes = {{ userId = \"id\", orderId = \"ulid\", at = {{ type = \"timestamp\", precision = \"second\" }} }}\n\
+             key = [\"USER#{{userId}}\", \"ORDER#{{at}}#{{orderId}}\"]\n[pattern]\n\
+             half = {{ in = [\"userId\"], out = \"Order*\", range = {{ by = \"at\", from = \"2026-01-01T00:00:00Z\", to = \"2026-06-30T23:59:59Z\" }}, \
+             request = {{ condition = \"PK = 'USER#{{userId}}' AND SK BETWEEN {bounds}\" }} }}\n"
+        ))
+    };
+    let message = |bounds: &str| {
+        let found = support::findings(&orders(bounds)).into_iter().find(|finding| finding.code == "P132");
+        found.map(|finding| finding.message).unwrap_or_default()
+    };
+    assert!(
+        message("'ORDER#2026-01-01T00:00:01Z' AND 'ORDER#2026-07'")
+            .starts_with("the lower bound loses Order whose at is before '2026-01-01T00:00:01Z'"),
+    );
+    assert!(
+        message("'ORDER#2026-01-01T00:00:00Z' AND 'ORDER#2026-06-30T23:59:58Z~'")
+            .starts_with("the upper bound loses Order whose at is behind '2026-06-30T23:59:58Z"),
+        "{}",
+        message("'ORDER#2026-01-01T00:00:00Z' AND 'ORDER#2026-06-30T23:59:58Z~'")
+    );
+    assert_eq!(message("'ORDER#2026-01-01T00:00:00Z' AND 'ORDER#2026-07'"), "");
+}

@@ -224,6 +224,41 @@ fn the_last_unserved_pattern_is_repaired_where_nothing_is_read_together() {
 }
 
 #[test]
+fn an_index_is_not_proposed_for_items_that_overwrite_each_other() {
+    let text = |key: &str| {
+        support::with_table(&format!(
+            "[entity.Sensor]\nattributes = {{ sensorId = \"ulid\" }}\nkey = [\"SENSOR#{{sensorId}}\", \"SENSOR\"]\n\
+             [entity.Reading]\nattributes = {{ sensorId = \"ulid\", at = \"timestamp\", site = \"ulid\" }}\nidentity = [\"sensorId\", \"at\"]\nkey = [\"SENSOR#{{sensorId}}\", \"{key}\"]\n\
+             [pattern]\nall = {{ in = [\"sensorId\"], out = [\"Sensor\", \"Reading*\"] }}\nbySite = {{ in = [\"site\"], out = \"Reading*\" }}\n"
+        ))
+    };
+    let unserved = finding(&text("READING#{at:minute}"), "P101");
+    assert!(unserved.repair.is_none(), "{}", unserved.help);
+    assert!(unserved.help.ends_with("first repair the key of Reading (P203)"), "{}", unserved.help);
+    assert!(finding(&text("READING#{at}"), "P101").repair.is_some());
+}
+
+#[test]
+fn attributes_that_an_index_lacks_are_projected_where_that_costs_no_more() {
+    let text = |note: &str, pattern: &str| {
+        support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\nproject = [\"cents\"]\n\
+             [entity.Product]\nattributes = {{ productId = \"ulid\", category = \"id\", cents = \"int\", note = \"{note}\" }}\nkey = [\"PRODUCT#{{productId}}\", \"PRODUCT\"]\n\
+             index.GSI1 = {{ key = [\"CATEGORY#{{category}}\", \"{{productId}}\"] }}\n\
+             [pattern]\nproduct = {{ in = [\"productId\"], out = \"Product\" }}\n\
+             cheap = {{ in = [\"category\"], out = \"Product*\", fields = [\"productId\", \"note\"]{pattern} }}\n"
+        ))
+    };
+    let short = finding(&text("string", ""), "P112").help;
+    assert_eq!(short, "write project = [\"cents\", \"note\"] in [index.GSI1]");
+    verify("projected", &text("string", ""));
+    assert_eq!(
+        finding(&text("string", ", importance = \"rare\""), "P112").help,
+        "set hydrate = true on cheap"
+    );
+}
+
+#[test]
 fn choices_that_are_types_are_repaired() {
     let text = |kind: &str| SHOP.replace("name = \"string\"", &format!("name = {kind}"));
     for kind in ["\"string | null\"", "{ type = \"string|null\", about = \"x\" }"] {
@@ -248,6 +283,76 @@ fn no_index_is_proposed_for_a_search() {
     for (pattern, code) in patterns.into_iter().zip(["P101", "P113"]) {
         let found = finding(&format!("{SHOP}{pattern}\n"), code);
         assert!(found.repair.is_none() && found.help.starts_with("DynamoDB has no text search"), "{found:?}");
+    }
+}
+
+/// Visits of a user by their time, and one pattern.
+fn visits(pattern: &str) -> String {
+    support::with_table(&format!(
+        "[entity.Visit]\nattributes = {{ visitId = \"ulid\", userId = \"ulid\", at = {{ type = \"timestamp\", precision = \"second\" }}, paidAt = \"timestamp\", state = \"OPEN|PAID\" }}\n\
+         key = [\"USER#{{userId}}\", \"VISIT#{{at}}#{{visitId}}\"]\nexpect = {{ count = 1_000_000, max = 2000, bytes = 500 }}\n\
+         [pattern]\nvisits = {{ in = [\"userId\"], out = \"Visit*\", {pattern}, rps = 5 }}\n\
+         latest = {{ in = [\"userId\"], out = \"Visit*\", order = \"at desc\", limit = 20, rps = 5 }}\n"
+    ))
+}
+
+#[test]
+fn a_condition_on_the_time_of_a_key_becomes_its_range() {
+    let half = "at between '2026-01-01T00:00:00Z' and '2026-06-30T23:59:59Z'";
+    let range = "range = { by = \"at\", from = \"2026-01-01T00:00:00Z\", to = \"2026-06-30T23:59:59Z\" }";
+    for (condition, rest) in [
+        (half.to_owned(), None),
+        (format!("{half} and state == 'OPEN'"), Some("state == 'OPEN'")),
+        (half.replace("between", ">=").replace("and", "and at <="), None),
+    ] {
+        let text = visits(&format!("where = \"{condition}\""));
+        let found = finding(&text, "P113");
+        assert!(
+            found.help.contains("at is next in the sort key") && !found.help.contains("index"),
+            "{}",
+            found.help
+        );
+        if rest.is_none() {
+            let (after, _) = apply_all(&text, &findings(&text).unwrap());
+            assert!(after.contains(range) && !after.contains("where"), "{after}");
+            support::assert_clean("visits", &after);
+        }
+    }
+    // A range includes its bounds.
+    let open = finding(&visits("where = \"at < '2026-07-01T00:00:00Z'\""), "P113");
+    assert!(open.repair.is_none() && open.help.contains("write range = { by = \"at\""), "{open:?}");
+    // The request of existing code bounds the key, whatever the plan does.
+    let sent = |filter: &str| {
+        let condition = "PK = 'USER#{userId}' AND SK BETWEEN 'VISIT#2026-01-01T00:00:00Z' AND 'VISIT#2026-06-30T23:59:59Z~'";
+        visits(&format!("where = \"{half}\", request = {{ condition = \"{condition}\"{filter} }}"))
+    };
+    support::assert_clean("bounded", &sent(""));
+    let filtered = sent(&format!(", filter = \"{half}\""))
+        .replace("VISIT#2026-01-01T00:00:00Z", "VISIT#")
+        .replace("VISIT#2026-06-30T23:59:59Z", "VISIT#");
+    assert!(support::codes(&filtered, "").contains(&"P113"));
+}
+
+#[test]
+fn no_index_holds_only_what_lies_in_a_period() {
+    for pattern in [
+        "where = \"paidAt between '2026-01-01T00:00:00Z' and '2026-06-30T23:59:59Z'\"",
+        "where = \"paidAt >= '2026-01-01T00:00:00Z' and state == 'OPEN'\"",
+        "where = \"paidAt < '2026-01-01T00:00:00Z'\"",
+    ] {
+        let text = visits(pattern);
+        verify(pattern, &text);
+        let (after, repaired) = apply_all(&text, &findings(&text).unwrap());
+        let is_held = after.lines().any(|line| line.contains("when") && line.contains("2026"));
+        assert!(!is_held, "{after}");
+        if !pattern.contains('<') {
+            assert!(
+                repaired == 1
+                    && after.contains("{paidAt}#{visitId}\"]")
+                    && after.contains("range = { by = \"paidAt\""),
+                "{after}"
+            );
+        }
     }
 }
 

@@ -192,3 +192,56 @@ fn items_that_a_narrower_key_leaves_to_another_entity_are_named() {
     let apart = text.replace("\"{x}\", \"U\"", "\"{x}\", \"X\"");
     assert_eq!(lost(&apart, "userId = \"string\"", "userId = \"id\""), [""; 0]);
 }
+
+/// Sessions that expire, and tasks whose priority a request filters by though their key holds it.
+const SESSIONS: &str = r#"
+[index.GSI1]
+keys = ["G1", "G2"]
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+unique = ["userId"]
+[entity.Session]
+attributes = { sessionId = "id", exp = "int?" }
+key = ["S#{sessionId}", "S"]
+ttl = "exp"
+[entity.Task]
+attributes = { taskId = "id", userId = "id", priority = "int" }
+key = ["USER#{userId}", "TASK#{taskId}#{priority}"]
+index.GSI1 = { key = ["TASK#{taskId}", "T"] }
+[pattern]
+urgent = { in = ["userId"], where = "priority < 3", out = "Task*" }
+"#;
+
+#[test]
+fn attributes_that_items_had_to_lack_or_have_beside_their_keys_are_named() {
+    let model = support::with_table(SESSIONS);
+    let lost = |from: &str, to: &str| lost(&model, from, to);
+    assert_eq!(lost("ttl = \"exp\"\n", ""), ["ttl exp"]);
+    let user = "{ userId = \"id\" }";
+    assert_eq!(lost(user, "{ userId = \"id\", exp = \"int\" }"), ["absence of exp in User"]);
+    assert_eq!(lost(user, "{ userId = \"id\", G1 = \"string?\" }"), ["absence of G1 in User"]);
+    let rule = "value of priority in Task, outside keys: requests filter by it";
+    assert_eq!(lost(", where = \"priority < 3\"", ""), [rule]);
+    assert_eq!(lost(user, "{ userId = \"id\", name = \"string?\" }"), [""; 0]);
+    assert_eq!(
+        lost(
+            "[entity.Session]",
+            "[entity.Token]\nattributes = { tokenId = \"id\", exp = \"int\" }\nkey = [\"T#{tokenId}\", \"T\"]\n[entity.Session]"
+        ),
+        [""; 0]
+    );
+    assert_eq!(lost("priority < 3", "priority < 5"), [""; 0]);
+    let outside = model.replace("#{priority}\"", "\"");
+    let unfiltered = outside.replace(", where = \"priority < 3\"", "");
+    let kept = lost_rules(&support::model(&outside), &support::model(&unfiltered));
+    assert_eq!(kept, [""; 0], "no key holds it");
+}
+
+#[test]
+fn an_attribute_called_shard_does_not_become_a_number_of_any_shard() {
+    let model = support::with_table(
+        "[entity.Part]\nattributes = { partId = \"id\", shard = \"int\" }\nkey = [\"PART#{partId}\", \"{shard}\"]\n",
+    );
+    assert_eq!(lost(&model, "[entity.Part]", "[entity.Part]\nshard = { count = 9 }"), ["key of Part"]);
+}

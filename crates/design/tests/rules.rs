@@ -207,6 +207,17 @@ fn rule_17_keys_have_prefixes() {
         "[entity.User]\nattributes = { userId = \"id\" }\nkey = [\"{userId}\", \"PROFILE\"]\n[pattern]\nu = { in = [\"userId\"], out = \"User\" }",
     ]);
     assert!(has(&text, "P204", Warning));
+    let behind_tenant = |key: &str| {
+        let entity = format!(
+            "[entity.Ticket]\nattributes = {{ tenantId = \"uuid\", ticketId = \"ulid\" }}\nkey = [\"{key}\", \"TICKET\"]"
+        );
+        parts(&[&entity]).replace("[table]", "[table]\ntenant = \"tenantId\"")
+    };
+    assert!(!has(&behind_tenant("{tenantId}#TICKET#{ticketId}"), "P204", Warning));
+    let bare = behind_tenant("{tenantId}#{ticketId}");
+    assert!(has(&bare, "P204", Warning));
+    let help = findings(&bare).into_iter().find(|finding| finding.code == "P204").unwrap().help;
+    assert_eq!(help, "write TENANT#{tenantId}#{ticketId}");
 }
 
 #[test]
@@ -295,6 +306,19 @@ fn rule_53_a_query_for_each_item_is_for_rare_patterns() {
     let found = findings(&one_by_one).into_iter().find(|finding| finding.code == "P606").unwrap();
     assert_eq!((found.severity, found.subject.as_str()), (Warning, "pattern.tasksOfUser"));
     assert!(found.help.starts_with("store projectId in Assignment"), "{}", found.help);
+    // What the index lacks is read after it, and there is a Query for each all the same.
+    let hydrated = one_by_one
+        .replace("\"GSI1SK\"]\n", "\"GSI1SK\"]\nproject = \"KEYS_ONLY\"\n")
+        .replace(
+            "taskId = \"id\", projectId = \"id\" }",
+            "taskId = \"id\", projectId = \"id\", title = \"string\" }",
+        )
+        .replace("rps = 500 }", "rps = 500, hydrate = true }");
+    assert!(
+        message_of(&hydrated, "P606").contains("a Query for each Assignment"),
+        "{}",
+        message_of(&hydrated, "P606")
+    );
     // What the help says.
     assert!(!has(&assigned(", projectId = \"id\""), "P606", Warning));
 }
@@ -466,6 +490,51 @@ fn rule_55_copies_are_kept_in_sync_by_transactions() {
 }
 
 #[test]
+fn an_original_and_its_copy_change_in_the_same_attributes() {
+    let drifts = |transact: &str| {
+        let write = format!("w = {{ transact = [{transact}] }}");
+        has(&parts(&[USER, ORDER, COPY, "[write]", &write]), "P501", Error)
+    };
+    for transact in [
+        r#""update Order set status", "update OrderById set userId""#,
+        r#""update Order set status", "delete OrderById""#,
+        r#""update Order set note", "update OrderById set status""#,
+        r#""put Order", "delete OrderById""#,
+        r#""create Order", "update OrderById set status""#,
+        r#""delete Order", "update OrderById set status""#,
+        r#"{ update = "Order", expression = "SET #status = :s" }, { update = "OrderById", expression = "SET userId = :u" }"#,
+        r#"{ update = "Order", expression = "SET note = :n" }, { delete = "OrderById", condition = "attribute_exists(PK)" }"#,
+    ] {
+        assert!(drifts(transact), "{transact}");
+    }
+    for transact in [
+        r#""update Order set status, note", "update OrderById set status""#,
+        r#""update Order set status", "put OrderById""#,
+        r#""put Order", "update OrderById set status, userId""#,
+        r#""delete Order", "create Order", "put OrderById""#,
+        r#""update Order set status", "delete OrderById", "create OrderById""#,
+        r#""delete Order", "delete OrderById""#,
+        r#"{ update = "Order", expression = "SET #status = :s, note = :n" }, { update = "OrderById", expression = "SET #status = :s" }"#,
+    ] {
+        assert!(!drifts(transact), "{transact}");
+    }
+}
+
+#[test]
+fn a_copy_for_some_originals_goes_when_its_original_loses_what_gives_it_one() {
+    let drifts = |set: &str| {
+        let text = parts(&[
+            "[entity.Post]\nattributes = { postId = \"id\", rank = \"int?\", title = \"string\" }\nkey = [\"POST#{postId}\", \"POST\"]",
+            "[entity.Ranked]\nattributes = { postId = \"id\", rank = \"int\", title = \"string\" }\ncopies = \"Post\"\nkey = [\"RANKED\", \"{rank:04}#{postId}\"]",
+            &format!("[write]\nw = {{ transact = [\"update Post set {set}\", \"delete Ranked\"] }}"),
+        ]);
+        has(&text, "P501", Error)
+    };
+    assert!(!drifts("rank"));
+    assert!(drifts("title"));
+}
+
+#[test]
 fn rule_56_the_tenant_is_in_every_partition_key() {
     let text = parts(&[USER]).replace("[table]", "[table]\ntenant = \"tenantId\"");
     assert!(has(&text, "P217", Error));
@@ -529,6 +598,33 @@ fn rule_63_a_sparse_index_serves_what_implies_its_condition() {
 fn rule_67_an_index_that_serves_no_pattern_is_reported() {
     let text = parts(&[GSI1, USER, "[pattern]\nu = { in = [\"userId\"], out = \"User\" }"]);
     assert!(has(&text, "P303", Warning));
+}
+
+#[test]
+fn rule_67_entries_that_no_pattern_reads_are_noted() {
+    let entity = |edge: &str| {
+        format!(
+            "[entity.Note]\n{edge}attributes = {{ userId = \"id\", topicId = \"id\", text = \"string\" }}\nkey = [\"USER#{{userId}}\", \"NOTE#{{topicId}}\"]\nindex.GSI1 = {{ key = [\"TOPIC#{{topicId}}\", \"USER#{{userId}}\"] }}\n"
+        )
+    };
+    let text = |edge: &str, patterns: &str| {
+        let user = format!("{USER}index.GSI1 = {{ key = [\"NAME#{{name}}\", \"USER\"] }}\n");
+        let patterns = format!(
+            "[pattern]\nuser = {{ in = [\"userId\"], out = [\"User\", \"Note*\"] }}\nnamed = {{ in = [\"name\"], out = \"User*\" }}\n{patterns}[write]\nadd = {{ create = \"Note\", rps = 40 }}\n"
+        );
+        parts(&[GSI1, &user, &entity(edge), &patterns])
+    };
+    let unread = text("", "");
+    assert_eq!(severity_of(&unread, "P303"), Some(Note));
+    assert!(message_of(&unread, "P303").contains("40 write units a second"));
+    let topic = "topic = { in = [\"topicId\"], out = \"Note*\" }\n";
+    assert_eq!(severity_of(&text("", topic), "P303"), None);
+    let asked = "sent = { in = [\"topicId\", \"userId\"], out = \"Note\", request = { index = \"GSI1\", condition = \"GSI1PK = 'TOPIC#{topicId}' AND GSI1SK = 'USER#{userId}'\" } }\n";
+    assert_eq!(severity_of(&text("", asked), "P303"), None);
+    assert_eq!(severity_of(&text("edge = [\"userId\", \"topicId\"]\n", ""), "P303"), None);
+    // What is not served yet may need the entry.
+    let open = "open = { in = [\"text\"], out = \"Note*\" }\n";
+    assert_eq!(severity_of(&text("", open), "P303"), None);
 }
 
 #[test]
@@ -601,6 +697,49 @@ fn rule_70_a_partition_takes_1000_writes_and_3000_reads() {
     assert!(!has(&match_events(400), "P210", Error));
 }
 
+/// Jobs that wait, in an index of so many shards that are selected by an attribute.
+fn waiting_jobs(when: &str, shard: &str) -> String {
+    parts(&[
+        GSI1,
+        &format!(
+            "[entity.Job]\nattributes = {{ jobId = \"ulid\", state = \"WAITING|RUNNING|DONE\", queue = {{ type = \"id\", values = 500, top = 0.9 }}, day = \"date\", level = {{ type = \"int\", values = 2 }} }}\n\
+             key = [\"JOB#{{jobId}}\", \"JOB\"]\nexpect = {{ count = 1_000_000, bytes = 500 }}\n\
+             index.GSI1 = {{ key = [\"ALL#{{shard}}\", \"{{jobId}}\"]{when}, shard = {{ {shard} }} }}\n\
+             [pattern]\nall = {{ out = \"Job*\"{}, limit = 10 }}\n[write]\nenqueue = {{ create = \"Job\", rps = 2400 }}",
+            when.replace("when", "where")
+        ),
+    ])
+}
+
+#[test]
+fn rule_70_shards_are_as_many_as_the_attribute_has_values_that_selects_them() {
+    let waiting = ", when = \"state == 'WAITING'\"";
+    let hottest = |text: &str| {
+        let found = findings(text).into_iter().find(|finding| finding.code == "P210");
+        found.map(|finding| (finding.message.split(" takes ").nth(1).unwrap_or("").to_owned(), finding.help))
+    };
+    assert_eq!(hottest(&waiting_jobs(waiting, "by = \"jobId\", count = 8")), None);
+    assert_eq!(hottest(&waiting_jobs(waiting, "count = 8")), None, "at random");
+    for (when, by, units) in
+        [(waiting, "state", "2400"), ("", "queue", "2160"), ("", "day", "2400"), ("", "level", "1200")]
+    {
+        let (message, help) = hottest(&waiting_jobs(when, &format!("by = \"{by}\", count = 8"))).unwrap();
+        assert!(message.starts_with(units), "{by}: {message}");
+        let expected = format!(
+            "{by} does not spread the items over the shards: write shard = {{ by = \"jobId\", count = 8 }}"
+        );
+        assert!(help.ends_with(&expected), "{help}");
+    }
+    let model = read(&Source::new("t.toml", waiting_jobs(waiting, "by = \"state\", count = 8"))).unwrap();
+    let all = cards(&model);
+    let card = all.iter().find(|card| card.mapping.location.index.is_some()).unwrap();
+    assert_eq!(card.values.map(|values| values.value), Some(1.0));
+    assert_eq!((card.share.value, card.verdict), (1.0, Verdict::Terrible));
+    // More shards help only where they are used evenly.
+    let (_, help) = hottest(&waiting_jobs(waiting, "by = \"jobId\", count = 2")).unwrap();
+    assert_eq!(help, "raise shard.count to 4");
+}
+
 #[test]
 fn rule_71_an_index_key_with_few_values_is_hot() {
     assert!(has(&by_status("", ""), "P308", Warning));
@@ -611,6 +750,16 @@ fn rule_71_an_index_key_with_few_values_is_hot() {
             .replace("[pattern]", &format!("expect = {{ count = {count}, bytes = 500 }}\n[pattern]"))
     };
     assert!(has(&counted("100_000_000"), "P308", Warning));
+    let help = |text: &str| findings(text).into_iter().find(|finding| finding.code == "P308").unwrap().help;
+    let sharded = "make the index sparse with when, or add #{shard} to the key with shard = { by = \"orderId\", count = 3 }";
+    assert_eq!(help(&counted("100_000_000")), sharded, "the rates and the number are declared");
+    let plain = counted("100_000_000").replace("\"GSI1PK\", \"GSI1SK\"", "\"status\", \"createdAt\"");
+    let plain =
+        plain.replace("index.GSI1 = { key = [\"STATUS#{status}\", \"{createdAt}#{orderId}\"] }\n", "");
+    assert_eq!(
+        help(&plain),
+        "give GSI1 key attributes of its own, and #{shard} in the partition key with shard = { by = \"orderId\", count = 3 }"
+    );
     assert!(!has(&counted("1_000_000"), "P308", Warning), "small enough at this rate");
 }
 
@@ -674,7 +823,10 @@ fn rule_86_a_put_overwrites() {
     let transact = "transact = [\"create Customer\"]";
     assert_eq!(
         helps("{ batch = [\"put Customer\"] }"),
-        [format!("a batch has no conditions: write {transact}")]
+        [format!(
+            "a batch has no conditions: write transact = [\"update Customer set …\"], or {} for a new one",
+            transact.trim_start_matches("transact = ")
+        )]
     );
     assert_eq!(
         helps("{ batch = [\"create Customer\"] }"),
@@ -1071,12 +1223,46 @@ fn a_copy_under_a_unique_value_of_its_original_is_not_overwritten() {
 }
 
 #[test]
+fn help_does_not_lead_into_another_finding() {
+    let help = |text: &str, code: &str| {
+        findings(text).into_iter().find(|finding| finding.code == code).map(|f| f.help).unwrap_or_default()
+    };
+    // A tenant has one prefix, and stands in a key once.
+    let tenants = |key: &str| {
+        parts(&[&format!(
+            "[entity.Org]\nattributes = {{ orgId = \"id\" }}\nkey = [\"ORG#{{orgId}}\", \"ORG\"]\n\
+             [entity.Member]\nattributes = {{ orgId = \"id\", userId = \"id\" }}\nidentity = [\"orgId\", \"userId\"]\nkey = [\"{key}\", \"MEMBER\"]\n"
+        )])
+        .replace("type_attribute", "tenant = \"orgId\"\ntype_attribute")
+    };
+    for (key, wanted) in [
+        ("USER#{userId}", "write ORG#{orgId}#USER#{userId}"),
+        ("USER#{userId}#ORG#{orgId}", "write ORG#{orgId}#USER#{userId}"),
+    ] {
+        assert_eq!(help(&tenants(key), "P217"), wanted);
+    }
+    // An account that is put again exists.
+    let account = parts(&[
+        "[entity.Account]\nattributes = { accountId = \"id\", balance = \"int\", version = \"int\" }\nkey = [\"ACCOUNT#{accountId}\", \"ACCOUNT\"]\nlock = \"version\"\n[write]\npost = { batch = [\"put Account\"] }",
+    ]);
+    assert!(
+        help(&account, "P515").contains("transact = [\"update Account set"),
+        "{}",
+        help(&account, "P515")
+    );
+}
+
+#[test]
 fn help_names_what_is_to_be_changed() {
     let help = |text: &str, code: &str| {
         findings(text).into_iter().find(|finding| finding.code == code).map(|f| f.help).unwrap_or_default()
     };
     let sharded = by_status(", rps = 10", ", shard = { by = \"orderId\", count = 2 }");
-    assert!(help(&sharded, "P308").starts_with("raise shard.count, or declare expect.count"));
+    let more = help(&sharded, "P308");
+    assert!(
+        more.starts_with("raise shard.count to ") && more.contains(", or declare expect.count"),
+        "{more}"
+    );
     let coins = |pattern: &str| {
         parts(&[
             GSI1,
@@ -1186,5 +1372,24 @@ fn unique_values_are_written_with_their_markers() {
     ] {
         let is_found = has(&users(write), "P513", Error) || has(&users(write), "P513", Warning);
         assert_eq!(is_found, is_wrong, "{write}");
+    }
+}
+
+/// A copy whose key holds the month where its original has one a day is that of several originals.
+#[test]
+fn a_copy_holds_as_much_of_a_time_as_its_original() {
+    let text = |original: &str, copy: &str| {
+        with_table(&format!(
+            "[entity.Page]\nattributes = {{ siteId = \"id\", at = \"timestamp\", rev = \"int\" }}\n\
+             key = [\"SITE#{{siteId}}#{original}\", \"V#{{rev:04}}\"]\nversions = \"rev\"\n\
+             [entity.Newest]\ncopies = \"Page\"\nlatest = true\n\
+             attributes = {{ siteId = \"id\", at = \"timestamp\", rev = \"int\" }}\n\
+             key = [\"SITE#{{siteId}}#{copy}\", \"LATEST\"]\n"
+        ))
+    };
+    assert!(has(&text("{at}", "{at:month}"), "P203", Error));
+    assert!(has(&text("{at:day}", "{at:month}"), "P203", Error));
+    for (original, copy) in [("{at}", "{at}"), ("{at:month}", "{at:month}"), ("{at:month}", "{at:day}")] {
+        assert!(!codes(&text(original, copy), "").contains(&"P203"), "{original} {copy}");
     }
 }

@@ -270,3 +270,34 @@ fn unique_numbers_and_times_are_generated_once() {
         assert_eq!(values.len(), 500, "{kind}");
     }
 }
+
+#[test]
+fn identifiers_that_contain_a_time_contain_that_of_the_creation() {
+    for kind in ["ulid", "ksuid"] {
+        let text = support::with_table(&format!(
+            "[entity.Ticket]\nattributes = {{ ticketId = \"{kind}\", createdAt = \"timestamp\" }}\nkey = [\"TICKET#{{ticketId}}\", \"T\"]\n"
+        ));
+        let model = support::model(&text);
+        let created = |item: &Item| ["ticketId", "createdAt"].map(|name| item[name].to_text().unwrap());
+        let mut items: Vec<[String; 2]> =
+            Generator::new(&model, 1, 500).items().map(|item| created(&item)).collect();
+        items.sort();
+        assert!(items.is_sorted_by_key(|[_, at]| at.clone()), "{kind}");
+    }
+}
+
+#[test]
+fn what_names_an_item_of_the_same_parent_names_one_that_exists() {
+    let text = std::fs::read_to_string(support::root().join("models/organisation.toml")).unwrap();
+    let model = support::model(&text);
+    let place = |item: &Item| ["orgId", "department"].map(|name| item.get(name).cloned());
+    let items: Vec<Item> = Generator::new(&model, 1, 4000).items().collect();
+    let of = |entity: &'static str| {
+        items.iter().filter(move |item| item["EntityType"].as_text() == Some(entity)).map(place)
+    };
+    let departments: Vec<_> = of("Department").collect();
+    let members: Vec<_> = of("Member").collect();
+    assert!(departments.len() >= 20 && members.len() >= 100);
+    let known = members.iter().filter(|member| departments.contains(member)).count();
+    assert!(known * 10 >= members.len() * 9, "{known} of {}", members.len());
+}

@@ -52,6 +52,24 @@ fn what_is_created_is_new_and_what_is_updated_exists() {
     }
 }
 
+#[test]
+fn bytes_are_sent_as_bytes() {
+    let text = support::with_table(
+        "[entity.Photo]\nattributes = { photoId = \"id\", thumbnail = \"binary\" }\nkey = [\"PHOTO#{photoId}\", \"PHOTO\"]\n\
+         [pattern]\nphoto = { in = [\"photoId\"], out = \"Photo\" }\n\
+         [write]\nupload = { create = \"Photo\" }\n",
+    );
+    let model = support::model(&text);
+    let printed = |language: Language| requests(&model, Some("upload"), language);
+    let python = printed(Language::Python);
+    assert!(python.starts_with("from base64 import b64decode\n"), "{python}");
+    assert!(python.contains("\"thumbnail\": {\"B\": b64decode(\""), "{python}");
+    let javascript = printed(Language::JavaScript);
+    assert!(javascript.contains("\"thumbnail\":{\"B\":Uint8Array.from(atob(\""), "{javascript}");
+    let without = requests(&model, Some("photo"), Language::Python);
+    assert!(without.starts_with("import boto3\n"), "{without}");
+}
+
 /// The requests that a pattern over trams and their depot sends.
 fn tram_requests(pattern: &str) -> Vec<Value> {
     let text = support::with_table(&format!(
@@ -121,6 +139,25 @@ trams = { in = ["depotId"], out = "Tram*", where = "seats > 5", request = { cond
     let text = partita_design::report::explain::text(&support::model(&text), Some("trams"));
     let declared = text.lines().find(|line| line.contains(":k0")).unwrap();
     assert!(declared.contains(r##""FilterExpression":"#f0 > :f0""##), "{text}");
+}
+
+#[test]
+fn a_declared_filter_compares_inputs_with_what_the_caller_knows() {
+    let text = support::with_table(
+        r#"
+[entity.Tram]
+attributes = { depotId = "id", tramId = "id", line = "id", seats = "int" }
+key = ["DEPOT#{depotId}", "TRAM#{tramId}"]
+[pattern]
+trams = { in = ["depotId", "line"], out = "Tram*", request = { condition = "PK = 'DEPOT#{depotId}'", filter = "line == 'x'" } }
+"#,
+    );
+    let model = support::model(&text);
+    let examples = Generator::of_examples(&model);
+    let item = encode(&examples.item(&model.entities[0], 0));
+    let text = partita_design::report::explain::text(&model, Some("trams"));
+    let declared = text.lines().find(|line| line.contains(":k0")).unwrap();
+    assert!(declared.contains(&format!("\":f0\":{}", item["line"])), "{declared}");
 }
 
 #[test]
@@ -372,4 +409,21 @@ fn two_actions_on_one_entity_are_about_two_items() {
             .collect();
         assert_eq!(keys.len(), parts.len(), "{}: {}", write.name, request.input);
     }
+}
+
+#[test]
+fn what_an_item_summarises_is_deleted_before_it() {
+    let text = support::with_table(
+        "[entity.Member]\nattributes = { memberId = \"id\" }\nkey = [\"MEMBER#{memberId}\", \"MEMBER\"]\n\
+         aggregates = { paid = \"sum Payment.amount\", payments = \"count Payment\" }\n\
+         [entity.Payment]\nattributes = { memberId = \"id\", paymentId = \"id\", amount = \"int\" }\n\
+         key = [\"MEMBER#{memberId}\", \"PAYMENT#{paymentId}\"]\nexpect = { per = \"Member\", average = 5 }\n\
+         [write]\nleave = { delete = \"Member\" }\n\
+         forget = { transact = [\"delete Member\", \"delete Payment*\"] }\n",
+    );
+    let model = support::model(&text);
+    let explained = |write: &str| partita_design::report::explain::text(&model, Some(write));
+    let first = "  first delete its items of Payment, which it summarises\n";
+    assert!(explained("leave").contains(first), "{}", explained("leave"));
+    assert!(!explained("forget").contains("first"), "{}", explained("forget"));
 }

@@ -32,7 +32,7 @@ fn hives(sort: &str, options: &str) -> String {
 fn requests(text: &str) -> Vec<(&'static str, SortCondition, Vec<String>)> {
     let model = model(text);
     let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
-    plan.steps.iter().map(|step| (step.operation.name(), step.sort.clone(), step.filter.clone())).collect()
+    plan.steps.iter().map(|step| (step.operation.name(), step.sort.clone(), step.filter_texts())).collect()
 }
 
 fn is_served_by_one_query(text: &str) -> bool {
@@ -291,4 +291,37 @@ fn a_time_of_another_entity_says_nothing_about_the_times_of_a_pattern() {
         let text = with_table(&format!("{entities}{recent}"));
         assert!(!has(&text, "P103", Error), "{text}");
     }
+}
+
+/// An index with one partition has one item as long as there is one: the partition that the caller names is read.
+#[test]
+fn a_known_partition_is_read_rather_than_one_for_all_and_a_filter() {
+    for count in [1, 30] {
+        let text = with_table(&format!(
+            "[index.GSI4]\nkeys = [\"PK4\", \"SK4\"]\n\
+             [entity.Activity]\nattributes = {{ patientId = \"id\", at = \"id\" }}\n\
+             key = [\"P#{{patientId}}\", \"ACT#{{at}}\"]\n\
+             [entity.Admission]\nattributes = {{ patientId = \"id\", at = \"id\" }}\n\
+             key = [\"P#{{patientId}}\", \"{{at}}\"]\n\
+             index.GSI4 = {{ key = [\"hospital\", \"{{at}}\"] }}\nexpect = {{ count = {count} }}\n\
+             [pattern]\nadmissions = {{ in = [\"patientId\"], out = \"Admission*\" }}\n"
+        ));
+        let model = model(&text);
+        let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+        assert_eq!(plan.steps[0].partition.to_string(), "P#{patientId}", "{count}");
+    }
+}
+
+#[test]
+fn a_partition_that_an_input_selects_is_read_rather_than_one_of_all_items_with_a_state() {
+    let text = support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\nproject = \"KEYS_ONLY\"\n\
+         [entity.Task]\nattributes = { teamId = \"id\", taskId = \"id\", state = \"OPEN|DONE\", rank = \"int\", note = \"string?\" }\n\
+         key = [\"TEAM#{teamId}\", \"TASK#{taskId}\"]\nindex.GSI1 = { key = [\"STATE#{state}\", \"{rank:04}#{taskId}\"], when = \"exists(note)\" }\n\
+         [pattern]\nnoted = { in = [\"teamId\"], where = \"state == 'OPEN' and exists(note)\", out = \"Task*\", hydrate = true }\n",
+    );
+    let model = support::model(&text);
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|_| panic!("not served"));
+    assert_eq!(plan.steps[0].location.name(), "the table");
 }

@@ -65,7 +65,7 @@ fn a_range_of_texts_loses_nothing() {
         let model = model(&singers("SINGER#{name}#{singerId}", kind, ", range = \"name\""));
         let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
         let step = &plan.steps[0];
-        assert_eq!(step.filter, ["name BETWEEN :from AND :to"]);
+        assert_eq!(step.filter_texts(), ["name BETWEEN :from AND :to"]);
         let known = [("choirId".to_owned(), "c".to_owned())].into();
         for (from, to) in names.iter().flat_map(|from| names.iter().map(move |to| (*from, *to))) {
             let (lower, upper) = wide_range_texts(&model, step, &known, Some(from), Some(to)).unwrap();

@@ -119,3 +119,66 @@ fn values_compare_as_their_type_does() {
     let numbers = ["10", "2", "1", "9007199254740993", "9007199254740992"];
     assert_eq!(order("int", "N", &numbers), ("1 2".to_owned(), bounds("2", "9007199254740992")));
 }
+
+#[test]
+fn what_lacks_the_value_of_a_link_leads_nowhere() {
+    let text = support::with_table(
+        "[entity.Rider]\nattributes = { riderId = \"id\", badge = \"id?\" }\nkey = [\"RIDER#{riderId}\", \"RIDER\"]\n\
+         [entity.Fine]\nattributes = { stationId = \"id\", fineId = \"id\", badge = \"id?\" }\nkey = [\"STATION#{stationId}\", \"FINE#{fineId}\"]\n\
+         [index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [pattern]\nfined = { in = [\"stationId\"], via = { entity = \"Fine\", match = [\"badge\"] }, out = \"Rider*\" }\n",
+    )
+    .replace("\"RIDER\"]\n", "\"RIDER\"]\nindex.GSI1 = { key = [\"BADGE#{badge}\", \"RIDER\"] }\n");
+    let model = support::model(&text);
+    let item = |key: [&str; 2], entity: &str, id: [&str; 2]| {
+        let item = json!({ "PK": { "S": key[0] }, "SK": { "S": key[1] }, "type": { "S": entity }, id[0]: { "S": id[1] }, "stationId": { "S": "s" } });
+        item_json::decode(&item).unwrap()
+    };
+    let mut rider = item(["RIDER#r", "RIDER"], "Rider", ["riderId", "r"]);
+    rider.remove("stationId");
+    let items = [rider, item(["STATION#s", "FINE#f"], "Fine", ["fineId", "f"])];
+    let known = known(&model, &items);
+    let calls = calls(&model.patterns[0], &known, 5);
+    assert_eq!(calls.len(), 1);
+    assert_eq!(expected(&model, &model.patterns[0], &calls[0], &known).count, 0);
+}
+
+#[test]
+fn a_single_item_that_is_chosen_by_an_order_is_the_first() {
+    let text = support::with_table(
+        "[entity.Edition]\nattributes = { bookId = \"id\", number = \"int\" }\nidentity = [\"bookId\", \"number\"]\n\
+         key = [\"BOOK#{bookId}\", \"E#{number:04}\"]\n\
+         [pattern]\nnewest = { in = [\"bookId\"], out = \"Edition\", order = \"number desc\" }\n",
+    );
+    let model = support::model(&text);
+    let edition = |number: u32| {
+        let item = json!({ "PK": { "S": "BOOK#b" }, "SK": { "S": format!("E#{number:04}") }, "type": { "S": "Edition" }, "bookId": { "S": "b" }, "number": { "N": number.to_string() } });
+        item_json::decode(&item).unwrap()
+    };
+    let items = [edition(1), edition(2), edition(10)];
+    let known = known(&model, &items);
+    let calls = calls(&model.patterns[0], &known, 5);
+    let wanted = expected(&model, &model.patterns[0], &calls[0], &known);
+    assert_eq!((wanted.count, wanted.order.clone()), (1, Some(vec!["10".to_owned()])));
+    assert_eq!(difference((&model, &model.patterns[0]), &wanted, &items[2..], &items), None);
+    assert!(difference((&model, &model.patterns[0]), &wanted, &items[..1], &items).is_some());
+}
+
+#[test]
+fn a_number_is_not_the_start_of_another() {
+    let text = support::with_table(
+        "[entity.Seat]\nattributes = { hallId = \"id\", seat = \"int\" }\nidentity = [\"hallId\", \"seat\"]\nkey = [\"HALL#{hallId}\", \"SEAT#{seat:04}\"]\n\
+         [pattern]\nseats = { in = [\"hallId\"], range = \"seat\", out = \"Seat*\" }\n",
+    );
+    let model = support::model(&text);
+    let seat = |number: u32| {
+        let item = json!({ "PK": { "S": "HALL#h" }, "SK": { "S": format!("SEAT#{number:04}") }, "type": { "S": "Seat" }, "hallId": { "S": "h" }, "seat": { "N": number.to_string() } });
+        item_json::decode(&item).unwrap()
+    };
+    let items = [seat(7), seat(72)];
+    let call = partita_design::plan::trial::Call {
+        values: [("hallId".to_owned(), "h".to_owned())].into(),
+        range: Some(("7".to_owned(), "7".to_owned())),
+    };
+    assert_eq!(expected(&model, &model.patterns[0], &call, &known(&model, &items)).count, 1);
+}

@@ -5,6 +5,7 @@
 mod support;
 
 use partita_design::Severity::{Error, Warning};
+use partita_design::{Source, read};
 use support::{findings, has, with_table};
 
 /// Bookings, people and scores of a hotel, and a pattern over one of them.
@@ -98,6 +99,74 @@ fn what_a_request_adds_is_a_warning() {
     }
 }
 
+/// Members whose sort key in an index is an attribute of a type, and a request with a bound.
+fn members(kind: &str, format: &str, bound: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"G1\", \"G2\"]\n[entity.Member]\nattributes = {{ teamId = \"id\", memberId = \"id\", own = {kind} }}\n\
+         key = [\"TEAM#{{teamId}}\", \"MEMBER#{{memberId}}\"]\nindex.GSI1 = {{ key = [\"TEAM#{{teamId}}\", \"{{own{format}}}#{{memberId}}\"] }}\n\
+         [pattern]\nall = {{ in = [\"teamId\"], out = \"Member*\", request = {{ index = \"GSI1\", condition = \"G1 = 'TEAM#{{teamId}}' AND G2 {bound}\" }} }}\n"
+    ))
+}
+
+#[test]
+fn a_lower_bound_loses_what_sorts_before_it() {
+    for (kind, bound) in [
+        ("\"id\"", ">= '0'"),
+        ("\"id\"", "BETWEEN '-' AND '\u{10FFFF}'"),
+        ("\"id\"", "> '$'"),
+        ("\"string\"", ">= 'A'"),
+        ("\"string\"", ">= 'A0'"),
+    ] {
+        assert!(has(&members(kind, "", bound), "P132", Error), "{kind} {bound}");
+    }
+    assert!(!has(&members("\"id\"", "", ">= ' '"), "P132", Error), "nothing that is printed sorts before it");
+}
+
+#[test]
+fn a_bound_that_no_value_of_the_type_exceeds_is_none() {
+    let number = "{ type = \"int\", min = 0, max = 9999 }";
+    for (kind, format, bound) in [
+        ("\"date\"", "", "< '9999-13'"),
+        ("\"date\"", ":month", "< '9999-13'"),
+        ("{ type = \"timestamp\", precision = \"second\" }", "", "< '9999-13'"),
+        ("\"timestamp\"", "", "<= 'A'"),
+        ("\"uuid\"", "", "< 'g'"),
+        ("\"uuid\"", "", "< 'fg'"),
+        ("\"ulid\"", "", "< '8'"),
+        ("\"OPEN|DONE\"", "", "< 'P'"),
+        ("\"OPEN|DONE\"", "", ">= 'C'"),
+        (number, ":04", "< 'A'"),
+    ] {
+        assert!(!has(&members(kind, format, bound), "P132", Error), "{kind} {bound}");
+    }
+    for (kind, format, bound) in [
+        ("\"date\"", "", "< '9999-12'"),
+        ("\"uuid\"", "", "< 'f0'"),
+        ("\"OPEN|DONE\"", "", "< 'OPEN'"),
+        ("\"OPEN|DONE\"", "", ">= 'E'"),
+        (number, ":04", "< '5000'"),
+    ] {
+        assert!(has(&members(kind, format, bound), "P132", Error), "{kind} {bound}");
+    }
+}
+
+#[test]
+fn the_last_of_many_requests_is_tried_too() {
+    let right = |number: usize| {
+        format!(
+            "p{number} = {{ in = [\"userId\"], out = \"Order*\", request = {{ condition = \"PK = 'USER#{{userId}}' AND begins_with(SK, 'ORDER#')\" }} }}\n"
+        )
+    };
+    let patterns: String = (0..300).map(right).collect();
+    let text = with_table(&format!(
+        "[entity.Order]\nattributes = {{ userId = \"id\", orderId = \"id\" }}\nkey = [\"USER#{{userId}}\", \"ORDER#{{orderId}}\"]\n\
+         [pattern]\n{patterns}last = {{ in = [\"userId\"], out = \"Order*\", request = {{ condition = \"PK = 'USER#{{userId}}' AND SK BETWEEN 'ORDER#' AND 'ORDER#~'\" }} }}\n"
+    ));
+    let found: Vec<_> = findings(&text).into_iter().filter(|one| one.code == "P132").collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].subject.as_str(), found[0].severity), ("pattern.last", Error));
+}
+
 #[test]
 fn right_requests_are_not_accused() {
     for (pattern, condition) in [
@@ -130,4 +199,25 @@ fn what_dynamodb_refuses_is_an_error() {
     ] {
         assert!(has(&jobs(rest), "P131", Error), "{rest}");
     }
+}
+
+#[test]
+fn a_filter_may_test_the_type_attribute() {
+    let hotels = |out: &str, filter: &str| {
+        hotel(&format!(
+            "{IN}, out = {out}, request = {{ condition = \"PK = 'HOTEL#{{hotelId}}'\", filter = \"{filter}\" }}"
+        ))
+    };
+    let one = hotels("\"Hotel\"", "type = 'Hotel'");
+    let billed = findings(&one).into_iter().find(|finding| finding.code == "P109").unwrap();
+    assert!(billed.message.contains("billed before the filter drops it"), "{}", billed.message);
+    assert!(!has(&one, "P132", Error));
+    for filter in ["type = 'Hotel'", "type <> 'Hotel'", "type = 'hotel' AND attribute_exists(title)"] {
+        assert!(has(&hotels("[\"Hotel\", \"Booking*\"]", filter), "P132", Error), "{filter}");
+    }
+    let both = hotels("[\"Hotel\", \"Booking*\"]", "type IN ('Hotel', 'Booking')");
+    assert!(!has(&both, "P132", Error));
+    let by_where = hotel(&format!("{IN}, where = \"type == 'Hotel'\", out = \"Hotel\""));
+    let refused = read(&Source::new("t.toml", by_where)).unwrap_err();
+    assert!(refused.iter().any(|finding| finding.code == "P003" && finding.help.contains("`out`")));
 }

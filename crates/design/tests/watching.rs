@@ -306,7 +306,7 @@ fn an_undeclared_read_gets_the_line_to_paste() {
     ];
     let line = |read: &ObservedRead<'_>| match propose_pattern(&shop(), &request_shapes(&shop()), read)? {
         Proposal::Line(line) => Some(line),
-        Proposal::OtherRequest(request) => panic!("{request}"),
+        other => panic!("{other:?}"),
     };
     let lines: Vec<Option<String>> = cases.iter().map(|(read, _)| line(read)).collect();
     assert_eq!(lines[3], None);
@@ -445,4 +445,95 @@ fn a_read_is_compared_with_each_template_once() {
     }
     let seconds = start.elapsed().as_secs_f64();
     assert!(seconds < 10.0, "{seconds} s");
+}
+
+/// The line that declares a read of a model without its own line of a pattern; the read is then one of the pattern.
+fn pasted(file: &str, removed: &str, read: &ObservedRead<'_>) -> String {
+    let text = std::fs::read_to_string(support::root().join("models").join(file)).unwrap();
+    let is_own = |line: &&str| line.split_whitespace().next() != Some(removed);
+    let text: String = text.lines().filter(is_own).map(|line| format!("{line}\n")).collect();
+    let model = support::model(&text);
+    let shapes = request_shapes(&model);
+    assert_eq!(attribute_read(&shapes, read), None, "{file}: {removed}");
+    let Some(Proposal::Line(line)) = propose_pattern(&model, &shapes, read) else {
+        panic!("{file}: {:?}", propose_pattern(&model, &shapes, read));
+    };
+    let declared = support::model(&text.replace("[pattern]\n", &format!("[pattern]\n{line}\n")));
+    assert!(attribute_read(&request_shapes(&declared), read).is_some(), "{file}: {line}");
+    line
+}
+
+fn query<'a>(index: Option<&'a str>, partition: &'a str, sort: ObservedSort<'a>) -> ObservedRead<'a> {
+    ObservedRead { query: true, batch: false, index, partition, sort, forward: true, limit: None }
+}
+
+#[test]
+fn the_line_of_a_sparse_index_has_its_condition() {
+    let featured = query(Some("GSI3"), "FEATURED", ObservedSort::None);
+    let line = pasted("featured-articles.toml", "featured", &featured);
+    assert!(line.contains("where = \"featured == true\", out = \"Article*\""), "{line}");
+    assert!(line.contains("fields = [\"articleId\""), "the index has only some attributes: {line}");
+    let pending = query(Some("GSI1"), "STATUS#pending", ObservedSort::None);
+    let line = pasted("shop-pending-orders.toml", "pendingOrders", &pending);
+    assert!(line.contains("{ where = \"status == 'pending'\", out = \"Order*\" }"), "{line}");
+}
+
+#[test]
+fn the_line_of_the_start_of_a_time_has_a_range() {
+    for sort in [
+        ObservedSort::BeginsWith("POST#2025-10-"),
+        ObservedSort::Range { from: Some("POST#2025-10-01"), to: Some("POST#2025-10-31~") },
+    ] {
+        let line = pasted("blog.toml", "postsOfAuthor", &query(None, "AUTHOR#a", sort));
+        assert!(line.contains("out = \"AuthorPost*\", range = \"publishedAt\""), "{line}");
+    }
+    let (from, to) = ("2025-02-03T23:21:44Z#COMMENT#c000000", "2025-02-03T23:21:44Z#zz");
+    let sort = ObservedSort::Range { from: Some(from), to: Some(to) };
+    let model = support::model(
+        &std::fs::read_to_string(support::root().join("models/content-management.toml")).unwrap(),
+    );
+    let mut bare = model;
+    bare.patterns.clear();
+    let proposal = propose_pattern(&bare, &request_shapes(&bare), &query(Some("GSI2"), "ACTIVITY#u0", sort));
+    assert!(matches!(proposal, Some(Proposal::Line(_))), "{proposal:?}");
+}
+
+/// A user beside whose profile orders are, with an index by the month of orders and one that holds open ones.
+const ORDERS: &str = r#"
+[index.GSI1]
+keys = ["G1", "G2"]
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "PROFILE"]
+[entity.Order]
+attributes = { userId = "id", orderId = "id", at = "timestamp" }
+key = ["USER#{userId}", "ORDER#{at}#{orderId}"]
+index.GSI1 = { key = ["MONTH#{at:month}", "{at}#{orderId}"] }
+[entity.Friend]
+attributes = { friendId = "id", userId = "id" }
+key = ["FRIENDS#{friendId}", "OF#{userId}"]
+[entity.Group]
+attributes = { groupId = "id" }
+key = ["FRIENDS#{groupId}", "GROUP"]
+[pattern]
+orders = { in = ["userId"], out = "Order*" }
+"#;
+
+#[test]
+fn the_line_of_an_open_end_names_all_that_the_read_returns() {
+    let model = support::model(&support::with_table(ORDERS));
+    let shapes = request_shapes(&model);
+    let proposal = |read: &ObservedRead<'_>| propose_pattern(&model, &shapes, read);
+    let open = ObservedSort::Range { from: Some("ORDER#"), to: None };
+    let line = "usersByUserId = { in = [\"userId\"], out = [\"User\", \"Order*\"] }";
+    assert_eq!(proposal(&query(None, "USER#a", open)), Some(Proposal::Line(line.to_owned())));
+    let newest = ObservedRead { forward: false, limit: Some(5), ..query(None, "USER#a", open) };
+    assert!(matches!(proposal(&newest), Some(Proposal::Line(_))), "{:?}", proposal(&newest));
+    let month = query(Some("GSI1"), "MONTH#2026-04", ObservedSort::None);
+    let line = "orders = { out = \"Order*\", range = \"at\" }";
+    assert_eq!(proposal(&month), Some(Proposal::Line(line.to_owned())));
+    let differently = query(None, "FRIENDS#a", ObservedSort::None);
+    let both = vec!["Friend".to_owned(), "Group".to_owned()];
+    assert_eq!(proposal(&differently), Some(Proposal::Unplanned(both)), "their ids have two names");
+    assert_eq!(proposal(&query(None, "USER#a", ObservedSort::BeginsWith("INVOICE#"))), None);
 }

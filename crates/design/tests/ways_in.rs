@@ -315,6 +315,32 @@ fn updates_of_different_new_attributes_are_different_writes() {
 }
 
 #[test]
+fn what_updates_compute_has_the_type_of_the_values_it_is_computed_from() {
+    let changes = [
+        "hits = if_not_exists(hits, :z) + :one, tags = list_append(tags, :l), score = hits + seen, city = town",
+        "city = :c, address.street = :s, scores[0] = :one",
+    ];
+    let values = r#"{":z": {"N": "0"}, ":one": {"N": "1"}, ":l": {"L": [{"S": "a"}]}, ":s": {"S": "x"}, ":c": {"BOOL": true}}"#;
+    let update = |changes: &str| {
+        format!(
+            r#"{{"UpdateItem": {{"TableName": "Shop", "Key": {{"PK": {{"S": "USER#u1"}}, "SK": {{"S": "PROFILE"}}}}, "UpdateExpression": "SET {changes}", "ExpressionAttributeValues": {values}}}}}"#
+        )
+    };
+    let log = format!("{REQUESTS}{}\n{}\n{}", update(changes[0]), update(changes[0]), update(changes[1]));
+    let text = logged(&log).unwrap().text();
+    for expected in [
+        "hits = \"int?\"",
+        "tags = \"list?\"",
+        "score = \"int?\"",
+        "city = \"bool?\"",
+        "address = \"map?\"",
+        "scores = \"list?\"",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
 fn what_a_template_computes_is_refused_and_comments_are_not_values() {
     let read = |text: &str| infrastructure::terraform(text).map(|tables| tables[0].draft().text());
     let text = read(TERRAFORM).unwrap();

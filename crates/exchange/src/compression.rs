@@ -29,6 +29,15 @@ impl Compression {
         }
     }
 
+    /// Determines the compression from the first bytes of a file.
+    pub fn from_start(start: &[u8]) -> Compression {
+        match start {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+
     /// Compresses bytes to a piece of a file.
     pub fn compress(self, bytes: Vec<u8>) -> Vec<u8> {
         let compressed = match self {

@@ -54,6 +54,35 @@ impl ReadRange {
         let pinned = self.key.terms.iter().filter(|term| matches!(term.comparison, KeyComparison::Equal(_)));
         self.filter.is_none() && pinned.count() == key.partition.len() + key.sort.len()
     }
+
+    /// Returns what the keys of the returned rows meet: the range, and the other bound of its sort key if the filter has that.
+    pub fn returned_keys(&self) -> Vec<KeyTerm> {
+        let mut terms = self.key.terms.clone();
+        let filters: &[Node] = match self.filter.as_ref().map(Condition::node) {
+            Some(Node::And(nodes)) => nodes,
+            Some(node) => std::slice::from_ref(node),
+            None => &[],
+        };
+        if let Some(last) = terms.last_mut() {
+            let mut others = filters.iter().filter_map(key_test).filter(|(name, _)| *name == last.attribute);
+            if let Some(both) = others.find_map(|(_, other)| between(&last.comparison, &other)) {
+                last.comparison = both;
+            }
+        }
+        terms
+    }
+}
+
+/// Returns a lower and an upper bound as one comparison, with the bounds themselves.
+fn between(one: &KeyComparison, other: &KeyComparison) -> Option<KeyComparison> {
+    use KeyComparison::{Between, Greater, GreaterOrEqual, Less, LessOrEqual};
+    match (one, other) {
+        (Greater(from) | GreaterOrEqual(from), Less(to) | LessOrEqual(to))
+        | (Less(to) | LessOrEqual(to), Greater(from) | GreaterOrEqual(from)) => {
+            Some(Between(from.clone(), to.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// The order of the rows that a statement returns.
@@ -314,6 +343,22 @@ mod tests {
         assert_eq!(ranges("pk = 'a' AND (sk = '1' OR begins_with(sk, '2'))"), [(2, false), (2, false)]);
         assert_eq!(ranges("pk = 'a' AND (x = 1 OR y = 2)"), [(1, true)]);
         assert_eq!(ranges("pk = 'a' AND NOT sk = '1'"), [(1, true)]);
+    }
+
+    #[test]
+    fn rows_are_within_both_bounds_of_their_sort_key() {
+        let returned = |condition: &str| match access(condition) {
+            Ok(ReadAccess::Ranges(ranges)) => ranges[0].returned_keys().pop().map(|term| term.comparison),
+            other => panic!("{condition}: {other:?}"),
+        };
+        let both = returned("pk = 'a' AND sk BETWEEN '1' AND '2'");
+        for condition in ["sk >= '1' AND sk <= '2'", "sk < '2' AND x = 1 AND sk > '1'"] {
+            assert_eq!(returned(&format!("pk = 'a' AND {condition}")), both, "{condition}");
+        }
+        for condition in ["sk > '1' AND x < '2'", "sk > '1' AND sk > '2'", "sk > '1' AND NOT sk < '2'"] {
+            let found = returned(&format!("pk = 'a' AND {condition}"));
+            assert_eq!(found, returned("pk = 'a' AND sk > '1'"), "{condition}");
+        }
     }
 
     #[test]

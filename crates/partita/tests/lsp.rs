@@ -41,7 +41,10 @@ impl Editor {
     }
 
     fn send(&mut self, message: &Value) {
-        let text = message.to_string();
+        self.send_text(&message.to_string());
+    }
+
+    fn send_text(&mut self, text: &str) {
         write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
         self.input.flush().unwrap();
     }
@@ -219,4 +222,38 @@ fn an_editor_that_leaves_without_shutdown_is_told() {
     let (mut editor, _) = Editor::start(&json!({}));
     editor.notify("exit", &Value::Null);
     assert_eq!(editor.server.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn what_is_no_message_is_refused_and_the_session_goes_on() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    for (text, code) in [
+        ("{\"jsonrpc\":\"2.0\",\"id\":5", -32700),
+        (&*"[".repeat(100_000), -32700),
+        ("null", -32600),
+        ("[]", -32600),
+        ("\"x\"", -32600),
+        ("{\"jsonrpc\":\"2.0\"}", -32600),
+        (&*" ".repeat(26 << 20), -32600),
+    ] {
+        editor.send_text(text);
+        let answer = editor.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)), "{answer}");
+    }
+    assert!(editor.open(MODEL).iter().all(|finding| finding["severity"] != 1));
+    editor.stop();
+}
+
+#[test]
+fn a_body_that_does_not_come_takes_no_memory_and_ends_with_the_input() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    write!(editor.input, "Content-Length: 9999999999999\r\n\r\n{{}}").unwrap();
+    editor.input.flush().unwrap();
+    assert_eq!(editor.receive()["error"]["code"], -32600);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", editor.server.id()));
+    let used = status.iter().flat_map(|text| text.lines()).find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes: Option<u64> = used.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok());
+    assert!(kilobytes.is_none_or(|used| used < 200_000), "{kilobytes:?} KB");
+    drop(editor.input);
+    assert!(editor.server.wait().unwrap().code().is_some(), "it ends");
 }

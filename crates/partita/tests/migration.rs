@@ -1269,3 +1269,182 @@ fn items_expire_in_a_new_table_as_the_model_says() {
     let printed = server.model(0, &["migrate", &old, &new]);
     assert!(printed.contains("items of table Users expire by expires, in the model by until"), "{printed}");
 }
+
+#[test]
+fn an_item_of_the_application_with_the_key_of_a_copy_is_named_and_stays() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let users = user_model("Users", "name = \"string\"", USER_KEY);
+    let copy = "[entity.ByName]\nattributes = { userId = \"id\", name = \"string\" }\ncopies = \"User\"\nkey = [\"NAME#{name}\", \"{userId}\"]\n";
+    let old = model_file(&folder, "old.toml", &users);
+    let new = model_file(&folder, "new.toml", &format!("{users}{copy}"));
+    create_table(&server, "Users");
+    let user =
+        [("PK", "USER#1"), ("SK", "USER"), ("type", "User"), ("userId", "1"), ("name", "Ann")].as_slice();
+    let own = [("PK", "NAME#order"), ("SK", "7"), ("note", "the application writes this one")].as_slice();
+    put(&server, "Users", user);
+    put(&server, "Users", own);
+    let before = sorted_items(&server, "Users");
+    for (from, to, expected) in [(&old, &new, 3), (&new, &old, 2)] {
+        for more in [&[][..], &["--apply"]] {
+            let printed = server.model(1, &[&["migrate", from, to][..], more].concat());
+            assert!(printed.contains("           NAME#order / 7"), "{printed}");
+        }
+        assert_eq!(count(&server, "Users"), expected);
+    }
+    assert_eq!(sorted_items(&server, "Users"), before);
+    // One that has the key of a copy that will be there forbids the migration.
+    put(&server, "Users", &[("PK", "NAME#Ann"), ("SK", "1"), ("note", "mine")]);
+    let printed = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(printed.contains("NAME#Ann / 1, which stays"), "{printed}");
+    assert_eq!(count(&server, "Users"), 3);
+}
+
+/// Users with a version, whose key starts so.
+fn versioned_users(start: &str) -> String {
+    let key = format!("key = [\"{start}#{{userId}}\", \"USER\"]\nlock = \"version\"");
+    user_model("Users", "name = \"string\"\nversion = \"int\"", &key)
+}
+
+fn put_version(server: &Server, start: &str, id: &str, name: &str, version: u32) {
+    let text = |text: &str| json!({ "S": text });
+    let item = json!({
+        "PK": text(&format!("{start}#{id}")), "SK": text("USER"), "type": text("User"), "userId": text(id), "name": text(name),
+        "version": { "N": version.to_string() },
+    });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Users", "Item": item })).0, 200);
+}
+
+#[test]
+fn of_two_forms_of_an_item_the_newer_stays_and_the_others_are_migrated() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (
+        model_file(&folder, "old.toml", &versioned_users("USER")),
+        model_file(&folder, "new.toml", &versioned_users("U")),
+    );
+    create_table(&server, "Users");
+    for (id, before, after) in [("1", 2, 1), ("2", 1, 2), ("3", 1, 1), ("4", 1, 1)] {
+        let name = |form: &str| if id == "4" { "same".to_owned() } else { format!("{form} {id}") };
+        put_version(&server, "USER", id, &name("old"), before);
+        put_version(&server, "U", id, &name("new"), after);
+    }
+    put_version(&server, "USER", "5", "only 5", 1);
+    let dry = server.model(1, &["migrate", &old, &new]);
+    for text in ["         4 items move", "         1 items are left alone: they are there in both forms"] {
+        assert!(dry.contains(text), "{dry}");
+    }
+    let applied = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("U#3 / USER is the new key of USER#3 / USER"), "{applied}");
+    let found = sorted_items(&server, "Users").join("\n");
+    for (text, is_there) in [
+        ("old 1", true),
+        ("new 1", false),
+        ("old 2", false),
+        ("new 2", true),
+        ("old 3", true),
+        ("new 3", true),
+    ] {
+        assert_eq!(found.contains(text), is_there, "{text}: {found}");
+    }
+    assert_eq!(count(&server, "Users"), 6, "{found}");
+    let key = json!({ "PK": { "S": "USER#3" }, "SK": { "S": "USER" } });
+    server.call("DeleteItem", &json!({ "TableName": "Users", "Key": key }));
+    server.model(0, &["migrate", &old, &new, "--apply"]);
+}
+
+#[test]
+fn puts_before_and_after_an_item_moves_end_in_its_new_form() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (
+        model_file(&folder, "old.toml", &versioned_users("USER").replace("\nlock = \"version\"", "")),
+        model_file(&folder, "new.toml", &versioned_users("U").replace("\nlock = \"version\"", "")),
+    );
+    create_table(&server, "Users");
+    let put = |number: u32, version: u32| {
+        put_version(&server, "USER", &number.to_string(), &format!("version {version}"), version);
+    };
+    (0..400).for_each(|number| put(number, 0));
+    let mut migration = Command::new(env!("CARGO_BIN_EXE_partita"))
+        .args(["model", "migrate", &old, &new, "--apply", "--follow", "--endpoint"])
+        .arg(format!("http://{}", server.address))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(migration.stdout.take().unwrap());
+    let caught_up = std::sync::atomic::AtomicBool::new(false);
+    let mut printed = String::new();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let mut version = 0;
+            while version < 60 || !caught_up.load(std::sync::atomic::Ordering::Acquire) {
+                version += 1;
+                (0..10).for_each(|number| put(number, version));
+                std::thread::sleep(std::time::Duration::from_millis(30));
+            }
+            version
+        });
+        while !printed.contains("caught up") {
+            assert!(output.read_line(&mut printed).unwrap() > 0, "{printed}");
+        }
+        caught_up.store(true, std::sync::atomic::Ordering::Release);
+        let last = writing.join().unwrap();
+        Command::new("kill").args(["-INT", &migration.id().to_string()]).status().unwrap();
+        output.read_to_string(&mut printed).unwrap();
+        assert_eq!(migration.wait().unwrap().code(), Some(0), "{printed}");
+        let found = sorted_items(&server, "Users");
+        assert_eq!(found.len(), 400, "{printed}");
+        let newest = found.iter().filter(|item| item.contains(&format!("\"version {last}\""))).count();
+        assert_eq!(newest, 10, "{printed}");
+        assert!(found.iter().all(|item| item.contains("\"U#")), "{printed}");
+    });
+}
+
+#[test]
+fn items_that_have_moved_are_not_counted_again_where_they_are_met() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let users = |key: &str| user_model("Users", "v = \"string\"", key);
+    let old = model_file(&folder, "old.toml", &users(USER_KEY));
+    let new = model_file(&folder, "new.toml", &users("key = [\"U#{userId}\", \"USER\"]"));
+    create_table(&server, "Users");
+    let value = "x".repeat(200_000);
+    for number in 0..30 {
+        let (key, id) = (format!("USER#{number}"), number.to_string());
+        let texts = [("PK", &*key), ("SK", "USER"), ("type", "User"), ("userId", &id), ("v", &value)];
+        put(&server, "Users", &texts);
+    }
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    for text in ["         0 items are in their new form", "        30 items move"] {
+        assert!(applied.contains(text), "{applied}");
+    }
+}
+
+#[test]
+fn a_copy_that_will_break_a_rule_is_named_in_the_dry_run() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let users = user_model("Users", "name = \"string\"\nlevel = \"string?\"", USER_KEY);
+    let copy = "[entity.ByName]\nattributes = { userId = \"id\", name = \"string\", level = \"string\" }\ncopies = \"User\"\nkey = [\"NAME#{name}\", \"{userId}\"]\n";
+    let old = model_file(&folder, "old.toml", &users);
+    let new = model_file(&folder, "new.toml", &format!("{users}{copy}"));
+    create_table(&server, "Users");
+    let level = |number: u32| (number == 1).then_some(("level", "high"));
+    for number in 1..3 {
+        let (key, id) = (format!("USER#{number}"), number.to_string());
+        let mut texts =
+            vec![("PK", &*key), ("SK", "USER"), ("type", "User"), ("userId", &id), ("name", "Ann")];
+        texts.extend(level(number));
+        put(&server, "Users", &texts);
+    }
+    let dry = server.model(1, &["migrate", &old, &new]);
+    assert!(dry.contains("         1 items will break a rule of the new model"), "{dry}");
+    assert!(dry.contains("NAME#Ann / 2"), "{dry}");
+    let key = json!({ "PK": { "S": "USER#2" }, "SK": { "S": "USER" } });
+    server.call("DeleteItem", &json!({ "TableName": "Users", "Key": key }));
+    server.model(0, &["migrate", &old, &new]);
+    server.model(0, &["migrate", &old, &new, "--apply"]);
+}

@@ -16,7 +16,7 @@ use partita_server::models::{Mode, ModelWatch, Models};
 use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::{Random, noise, parcels, readers, sessions, well_formed};
+use traffic::{Random, noise, pages, parcels, readers, sessions, well_formed};
 
 const HEAD: &str = r#"
 format = 1
@@ -241,27 +241,47 @@ async fn after_any_traffic_under_enforce_an_audit_finds_nothing() {
     assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
 }
 
+/// Requests of one kind of traffic.
+struct Traffic {
+    entities: &'static str,
+    noise: fn(&mut Random) -> (&'static str, Value),
+    well_formed: fn(&mut Random, &[Value]) -> (&'static str, Value),
+}
+
+impl Traffic {
+    async fn leaves_a_clean_table(&self) {
+        let (mut accepted, mut refused) = (0, 0);
+        for seed in 0..24 {
+            let model = read(&Source::new("model.toml", [HEAD, self.entities].concat())).unwrap();
+            let database = Database::new(model, Mode::Enforce, seed % 4 == 1).await;
+            let mut random = Random::new(seed);
+            for _ in 0..150 {
+                let is_noise = random.below(3) > 0;
+                let (operation, body) = match is_noise {
+                    true => (self.noise)(&mut random),
+                    false => (self.well_formed)(&mut random, &database.items().await),
+                };
+                let outcome = database.call(operation, &body).await;
+                assert!(is_noise || outcome.is_ok(), "seed {seed}: {operation} {body}: {outcome:?}");
+                *(if outcome.is_ok() { &mut accepted } else { &mut refused }) += 1;
+                let found = database.violations().await;
+                assert!(found.is_empty(), "seed {seed}: after {operation} {body}: {found:?}");
+            }
+        }
+        assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+    }
+}
+
 #[tokio::test]
 async fn copies_that_are_hard_to_find_stay_those_of_their_originals() {
-    let (mut accepted, mut refused) = (0, 0);
-    for seed in 0..24 {
-        let model = read(&Source::new("model.toml", [HEAD, parcels::ENTITIES].concat())).unwrap();
-        let database = Database::new(model, Mode::Enforce, seed % 4 == 1).await;
-        let mut random = Random::new(seed);
-        for _ in 0..150 {
-            let is_noise = random.below(3) > 0;
-            let (operation, body) = match is_noise {
-                true => parcels::noise(&mut random),
-                false => parcels::well_formed(&mut random, &database.items().await),
-            };
-            let outcome = database.call(operation, &body).await;
-            assert!(is_noise || outcome.is_ok(), "seed {seed}: {operation} {body}: {outcome:?}");
-            *(if outcome.is_ok() { &mut accepted } else { &mut refused }) += 1;
-            let found = database.violations().await;
-            assert!(found.is_empty(), "seed {seed}: after {operation} {body}: {found:?}");
-        }
-    }
-    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+    let (noise, well_formed) = (parcels::noise, parcels::well_formed);
+    Traffic { entities: parcels::ENTITIES, noise, well_formed }.leaves_a_clean_table().await;
+}
+
+#[tokio::test]
+async fn versions_whose_keys_hold_parts_of_their_values_have_a_copy_of_the_newest() {
+    let (noise, well_formed) = (pages::noise, pages::well_formed);
+    Traffic { entities: pages::ENTITIES, noise, well_formed }.leaves_a_clean_table().await;
 }
 
 /// No sort key, no types, keys that are attributes, and numbers in keys.

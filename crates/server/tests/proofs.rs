@@ -139,6 +139,8 @@ impl<'m> Trial<'m> {
         let wanted = expected(self.model, pattern, call, &known(self.model, &self.items));
         let difference = difference((self.model, pattern), &wanted, &answer.items, &self.items);
         assert_eq!(difference, None, "{context}");
+        let keys: BTreeSet<Vec<String>> = answer.items.iter().map(|item| self.key(item)).collect();
+        assert!(keys.len() == answer.items.len() || !pattern.via.is_empty(), "items come twice: {context}");
         wanted.count
     }
 }

@@ -3,7 +3,7 @@
 use super::KEY_SEPARATOR;
 use crate::item::{Attributes, Item, Value};
 use crate::model::{Entity, Model};
-use crate::template::SHARD;
+use crate::template::{Format, Part, SHARD};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an original and its copy have in common, and nothing else has.
@@ -59,7 +59,8 @@ impl<'m> Copying<'m> {
     /// The attributes of the original's key that all its versions share.
     fn key_of_versions(&self) -> Vec<&'m str> {
         let version = self.original.versions.as_deref().filter(|_| self.is_versioned());
-        self.original.key_fields().filter(|name| *name != SHARD && Some(*name) != version).collect()
+        let is_own = |name: &&str| !is_shard(self.original, name) && Some(*name) != version;
+        self.original.key_fields().filter(is_own).collect()
     }
 
     /// Returns the attributes of the original's key that the copy lacks, versions aside.
@@ -71,7 +72,18 @@ impl<'m> Copying<'m> {
     /// Returns whether the key of the copy can change: it contains more than what identifies the original.
     pub fn copy_moves(&self) -> bool {
         let identity = self.identity();
-        self.copy.key_fields().any(|field| !identity.contains(&field))
+        let is_identity = |part: &Part| match part {
+            Part::Field { name, format } => {
+                identity.contains(&name.as_str()) && shows(self.original, name, *format)
+            }
+            Part::Text(_) => true,
+        };
+        !self.copy.key.iter().flat_map(|template| &template.parts).all(is_identity)
+    }
+
+    /// Returns whether the key of the copy shows as much of an attribute as that of the original does.
+    pub fn copy_shows(&self, attribute: &str) -> bool {
+        formats(self.original, attribute).all(|format| shows(self.copy, attribute, format))
     }
 
     /// Returns whether original and copy can be told to belong together: the key of one follows from the values of the other.
@@ -87,20 +99,38 @@ impl<'m> Copying<'m> {
         !self.is_versioned() && locates(self.original, self.copy)
     }
 
-    /// Returns the values that identify an original, versions aside, and so its copy.
-    pub fn identity_of(&self, values: &Attributes) -> Pair {
-        self.identity().into_iter().map(|name| values.get(name).cloned().unwrap_or_default()).collect()
+    /// Returns the values that identify an original, versions aside, and so its copy, as the key of the original writes them: times in one
+    /// month are one value where it holds the month, and texts that differ in case where it holds them in lower case. `own` is the entity of
+    /// the item with this key and these values.
+    pub fn identity_of(&self, own: &Entity, key: &[String], values: &Attributes) -> Pair {
+        let text = |name: &str| {
+            let value = values.get(name).cloned().or_else(|| text_in(own, key, name));
+            self.as_written(name, value.unwrap_or_default())
+        };
+        self.identity().into_iter().map(text).collect()
     }
 
-    /// Returns what an original with these values has in common with its copy: the key of the copy, or else the identity. `None` if it has
-    /// no copy, because it lacks a value of that key.
-    pub fn pair_of_original(&self, values: &Attributes) -> Option<Pair> {
-        if self.locates_copy() { self.copy_key(values) } else { Some(self.identity_of(values)) }
+    /// The most that the key of the original shows of a value.
+    fn as_written(&self, attribute: &str, value: String) -> String {
+        if holds_whole(self.original, attribute) {
+            return value;
+        }
+        let texts = formats(self.original, attribute).filter_map(|format| format.apply(&value));
+        texts.max_by_key(String::len).unwrap_or(value)
+    }
+
+    /// Returns what an original with this key and these values has in common with its copy: the key of the copy, or else the identity.
+    /// `None` if it has no copy, because it lacks a value of that key.
+    pub fn pair_of_original(&self, key: &[String], values: &Attributes) -> Option<Pair> {
+        match self.locates_copy() {
+            true => self.copy_key(values),
+            false => Some(self.identity_of(self.original, key, values)),
+        }
     }
 
     /// Returns what a copy with this key and these values has in common with its original.
     pub fn pair_of_copy(&self, key: &[String], values: &Attributes) -> Pair {
-        if self.locates_copy() { key.to_vec() } else { self.identity_of(values) }
+        if self.locates_copy() { key.to_vec() } else { self.identity_of(self.copy, key, values) }
     }
 
     /// Returns what messages call an original and its copy: the key of the copy, or `userId 1, orderId 7`.
@@ -119,30 +149,70 @@ impl<'m> Copying<'m> {
         shared.map(|name| (name, item.get(name))).collect()
     }
 
-    /// Returns the key of the original of a copy with these values, unless it contains something else.
+    /// Returns the key of the original of a copy with these values, if what the copy declares shows it. Other attributes may have any value,
+    /// and name no original.
     pub fn original_key(&self, values: &Attributes) -> Option<Vec<String>> {
-        filled_key(self.original, values)
+        located_key(self.copy, self.original, values)
     }
 
-    /// Returns the key of the copy of an original with these values, unless it contains something else.
+    /// Returns the key of the copy of an original with these values, if what the original declares shows it.
     pub fn copy_key(&self, values: &Attributes) -> Option<Vec<String>> {
-        filled_key(self.copy, values)
+        located_key(self.original, self.copy, values)
     }
+}
+
+/// How the key of an entity writes an attribute.
+fn formats(entity: &Entity, attribute: &str) -> impl Iterator<Item = Format> {
+    let parts = entity.key.iter().flat_map(|template| &template.parts);
+    parts.filter_map(move |part| match part {
+        Part::Field { name, format } if name == attribute => Some(*format),
+        _ => None,
+    })
+}
+
+fn holds_whole(entity: &Entity, attribute: &str) -> bool {
+    let mut parts = entity.key.iter().flat_map(|template| &template.parts);
+    parts.any(|part| part.holds_whole(attribute, entity))
+}
+
+/// Whether the key of an entity shows what a format writes of an attribute.
+fn shows(entity: &Entity, attribute: &str, format: Format) -> bool {
+    holds_whole(entity, attribute) || formats(entity, attribute).any(|own| own.shows(format))
+}
+
+/// The most that a key of an entity shows of an attribute.
+fn text_in(entity: &Entity, key: &[String], attribute: &str) -> Option<String> {
+    let keys = entity.key.iter().zip(key).filter(|(template, _)| template.has_field(attribute));
+    let texts = keys.filter_map(|(template, key)| template.matches(key, entity)?.remove(attribute));
+    texts.max_by_key(String::len)
+}
+
+/// Whether a field of an entity's key is the number of its shard, and not an attribute of that name.
+fn is_shard(entity: &Entity, field: &str) -> bool {
+    field == SHARD && entity.shard.is_some()
+}
+
+/// The attribute of one entity that shows a field in the key of another one's item.
+fn shown_by<'e>(from: &Entity, to: &'e Entity, field: &'e str) -> Option<&'e str> {
+    let shard = to.shard.as_ref().filter(|shard| shard.is_computed());
+    let name = if is_shard(to, field) { shard?.by.as_deref()? } else { field };
+    from.attribute(name).is_some().then_some(name)
 }
 
 /// Whether the attributes of one entity determine the key of an item of another.
 fn locates(from: &Entity, to: &Entity) -> bool {
-    let shard = to.shard.as_ref().filter(|shard| shard.is_computed()).and_then(|shard| shard.by.as_deref());
-    to.key_fields().all(|field| {
-        let name = if field == SHARD { shard } else { Some(field) };
-        name.is_some_and(|name| from.attribute(name).is_some())
-    })
+    to.key_fields().all(|field| shown_by(from, to, field).is_some())
 }
 
-/// The key of an entity's item with these values.
-fn filled_key(entity: &Entity, values: &Attributes) -> Option<Vec<String>> {
-    let shard = entity.shard.as_ref().and_then(|shard| shard.required(values));
-    let shard = shard.map(|number| (SHARD.to_owned(), number.to_string()));
-    let values: Attributes = values.clone().into_iter().chain(shard).collect();
-    entity.key.iter().map(|template| template.fill(&values).ok()).collect()
+/// The key of an item of an entity that belongs together with an item of another one that has these values.
+fn located_key(from: &Entity, to: &Entity, values: &Attributes) -> Option<Vec<String>> {
+    if !locates(from, to) {
+        return None;
+    }
+    let shard = to.shard.as_ref().and_then(|shard| shard.required(values)).map(|number| number.to_string());
+    let value_of = |field: &str| match is_shard(to, field) {
+        true => shard.as_deref(),
+        false => values.get(field).map(String::as_str),
+    };
+    to.key.iter().map(|template| template.fill_with(value_of).ok()).collect()
 }

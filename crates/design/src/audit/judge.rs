@@ -113,13 +113,9 @@ impl<'a, 'm> SeenChange<'a, 'm> {
         self.new.as_ref().filter(|item| item.entity.name == entity.name)
     }
 
-    /// What is known of the entity's item here, whether it exists or not. Where there is an item, that is of its own entity, whichever
-    /// entities the key may belong to.
-    fn values_of(&self, entity: &Entity) -> Option<&Attributes> {
-        let item = self.old_of(entity).or_else(|| self.new_of(entity)).map(|item| &item.values);
-        let is_absent = self.old.is_none() && self.new.is_none();
-        let keyed = self.keyed.as_ref().filter(|(keyed, _)| is_absent && keyed.name == entity.name);
-        item.or_else(|| keyed.map(|(_, values)| values))
+    /// The entity that an absent item with this key would be of, and the values in the key.
+    fn absent(&self) -> Option<&(&'m Entity, Attributes)> {
+        self.keyed.as_ref().filter(|_| self.old.is_none() && self.new.is_none())
     }
 
     /// What is wrong with the item itself.

@@ -1,6 +1,7 @@
 //! Attributes a read to a declared pattern by its index, partition key and sort condition.
 
 mod by_start;
+mod candidates;
 mod collection;
 mod field_table;
 mod proposal;
@@ -15,7 +16,7 @@ use crate::keys::keyspace::Keyspace;
 use crate::model::Model;
 use crate::model::choices::Choices;
 use crate::plan::{Operation, SortCondition, Step, plan};
-use crate::template::{ATTRIBUTE_SEPARATOR, Part, Template};
+use crate::template::{ATTRIBUTE_SEPARATOR, Part, SHARD, Template};
 use by_start::ByStart;
 use collection::{Collection, EntityKeys};
 use field_table::FieldTable;
@@ -322,7 +323,11 @@ impl RequestShape {
         // What completes the items of an earlier step has the values that those were found by.
         let earlier = earlier.iter().filter(|earlier| names(earlier) == names(step));
         let steps = std::iter::once(step).chain(earlier);
+        let mapping = step.targets.first().and_then(|entity| step.location.mapping(entity));
+        // Another hash than that of the model may select another shard.
+        let has_own_hash = mapping.and_then(|own| own.shard).is_some_and(|shard| !shard.is_computed());
         let alternatives = steps.flat_map(|step| &step.alternatives);
+        let alternatives = alternatives.filter(|(name, _)| !has_own_hash || *name != SHARD);
         RequestShape {
             pattern,
             operation: step.operation,

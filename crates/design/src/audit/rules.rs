@@ -5,6 +5,7 @@
 
 use super::copying::Copying;
 use super::effort::start_alike;
+use super::values::{declares_expiry, expiries};
 use crate::keys::key_mapping::is_natural;
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
@@ -19,6 +20,7 @@ const MAX_COMPARED: usize = 200;
 pub fn rules(model: &Model) -> BTreeSet<String> {
     let mut rules: BTreeSet<String> =
         model.table.type_attribute.iter().map(|name| format!("type in {name}")).collect();
+    rules.extend(expiries(model).into_iter().map(|name| format!("ttl {name}")));
     model.entities.iter().for_each(|entity| rules.extend(rules_of(entity)));
     rules
 }
@@ -26,8 +28,9 @@ pub fn rules(model: &Model) -> BTreeSet<String> {
 /// Returns the rules of a model that another one does not have, or that admit more values there.
 pub fn lost_rules(old: &Model, new: &Model) -> Vec<String> {
     let mut lost: BTreeSet<String> = rules(old).difference(&rules(new)).cloned().collect();
+    let expiries = &expiries(old);
     for (entity, now) in old.entities.iter().filter_map(|entity| Some((entity, new.entity(&entity.name)?))) {
-        lost.extend(Successor { old, new, entity, now }.lost());
+        lost.extend(Successor { old, new, entity, now, expiries }.lost());
     }
     lost.extend(taken_over(old, new));
     lost.into_iter().collect()
@@ -72,6 +75,8 @@ struct Successor<'m> {
     new: &'m Model,
     entity: &'m Entity,
     now: &'m Entity,
+    /// The attributes by which items expire in the old model.
+    expiries: &'m BTreeSet<&'m String>,
 }
 
 impl Successor<'_> {
@@ -88,6 +93,12 @@ impl Successor<'_> {
         let wider =
             |own: &&Attribute| now.attribute(&own.name).is_some_and(|now| !self.keeps_values(own, now));
         lost.extend(entity.attributes.iter().filter(wider).map(|own| value_rule(entity, own)));
+        let keyed = entity.attributes.iter().filter(|own| self.leaves_to_keys(own));
+        lost.extend(
+            keyed.map(|own| format!("{}, outside keys: requests filter by it", value_rule(entity, own))),
+        );
+        let admitted = now.attributes.iter().filter(|own| self.was_barred(&own.name));
+        lost.extend(admitted.map(|own| format!("absence of {} in {}", own.name, entity.name)));
         let other =
             |own: &&IndexKey| now.index_key(&own.index).is_some_and(|now| !self.keeps_index(own, now));
         lost.extend(entity.indexes.iter().filter(other).map(|own| index_rule(entity, own)));
@@ -101,7 +112,7 @@ impl Successor<'_> {
     }
 
     fn keeps_key(&self) -> bool {
-        let Successor { old, new, entity, now } = *self;
+        let Successor { old, new, entity, now, .. } = *self;
         old.table.keys == new.table.keys
             && entity.key == now.key
             && keeps_shard(&entity.key, entity.shard.as_ref(), now.shard.as_ref())
@@ -130,6 +141,23 @@ impl Successor<'_> {
             && (!self.entity.is_required(&own.name) || self.now.is_required(&own.name))
     }
 
+    /// Whether an attribute that requests filtered by may now be in a key only.
+    fn leaves_to_keys(&self, own: &Attribute) -> bool {
+        let Successor { old, new, entity, now, .. } = *self;
+        let name = own.name.as_str();
+        let mut keys = now.key.iter().chain(now.indexes.iter().flat_map(|own| &own.key));
+        old.is_filtered(entity, name)
+            && !new.is_filtered(now, name)
+            && keys.any(|template| template.has_field(name) && !template.loses(name))
+    }
+
+    /// Whether items must not have had an attribute: it would put them into an index, or make them expire.
+    fn was_barred(&self, name: &str) -> bool {
+        let Successor { old, entity, expiries, .. } = *self;
+        let expires = expiries.iter().any(|own| own.as_str() == name) && !declares_expiry(old, entity, name);
+        expires || old.lookup().generated_keys(old).bars(old, entity, name)
+    }
+
     fn keeps_index(&self, own: &IndexKey, now: &IndexKey) -> bool {
         let shards = [(own, self.entity), (now, self.now)]
             .map(|(key, entity)| key.shard.as_ref().or(entity.shard.as_ref()));
@@ -145,7 +173,7 @@ impl Successor<'_> {
 
     /// Whether the copy is compared with the same items of its original.
     fn keeps_copy(&self) -> bool {
-        let Successor { old, new, entity, now } = *self;
+        let Successor { old, new, entity, now, .. } = *self;
         let originals = [(old, entity), (new, now)].map(|(model, copy)| {
             copy.copies.as_deref().and_then(|name| model.entity(name)).map(Entity::identifying)
         });
@@ -184,8 +212,8 @@ fn keeps_shard(templates: &[Template], old: Option<&Shard>, new: Option<&Shard>)
     let is_used = templates.iter().any(|template| template.has_field(SHARD));
     match (old, new) {
         (Some(old), Some(new)) if is_used => old == new || (!old.is_computed() && new.count <= old.count),
-        (Some(_), None) => !is_used,
-        _ => true,
+        (None, None) => true,
+        _ => !is_used,
     }
 }
 

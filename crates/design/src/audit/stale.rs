@@ -1,6 +1,7 @@
 //! Index keys that become stale: an update changes what they are made of, and leaves them as they were.
 
 use crate::keys::key_mapping::{is_natural, optional_fields};
+use crate::keys::key_sources::KeySources;
 use crate::model::{Entity, Model};
 use crate::template::SHARD;
 use std::collections::BTreeSet;
@@ -20,8 +21,9 @@ pub struct StaleKey<'m> {
 
 /// Returns the index keys that are made of attributes that an update touches, and that it does not touch.
 pub fn stale_keys<'m>(model: &'m Model, entity: &'m Entity, touched: &BTreeSet<&str>) -> Vec<StaleKey<'m>> {
-    let mut stale = Vec::new();
-    for index_key in &entity.indexes {
+    let mut stale: Vec<StaleKey<'m>> = Vec::new();
+    let sources = KeySources::new(model, entity);
+    for index_key in entity.declared_indexes() {
         let Some(index) = model.index(&index_key.index) else { continue };
         // What decides whether an item is in the index decides whether it has the keys.
         let tested = index_key.when.attributes().into_iter().chain(optional_fields(entity, index_key));
@@ -34,10 +36,20 @@ pub fn stale_keys<'m>(model: &'m Model, entity: &'m Entity, touched: &BTreeSet<&
             }
             let made_of = template.fields().filter(|field| touched.contains(field));
             let hashed = hashed.filter(|_| template.has_field(SHARD));
-            let causes: BTreeSet<&str> = made_of.chain(hashed).chain(conditional.iter().copied()).collect();
-            if !causes.is_empty() {
-                let causes = causes.into_iter().collect();
-                stale.push(StaleKey { index: &index.name, key, template: template.to_string(), causes });
+            let conditional = conditional.iter().copied().filter(|_| !sources.is_always_generated(key));
+            let causes: BTreeSet<&str> = made_of.chain(hashed).chain(conditional).collect();
+            let known = stale.iter_mut().find(|known| known.key == key);
+            match known {
+                _ if causes.is_empty() => {}
+                // Indexes may share a key attribute, which an update sets once.
+                Some(known) => {
+                    let new = causes.into_iter().filter(|cause| !known.causes.contains(cause));
+                    known.causes.extend(new.collect::<Vec<_>>());
+                }
+                None => {
+                    let causes = causes.into_iter().collect();
+                    stale.push(StaleKey { index: &index.name, key, template: template.to_string(), causes });
+                }
             }
         }
     }

@@ -173,7 +173,7 @@ impl<'m> TableAudit<'m> {
                 pair.counted += u64::from(entity.latest || !copying.is_versioned());
                 continue;
             }
-            let Some(pair) = copying.pair_of_original(values) else { continue };
+            let Some(pair) = copying.pair_of_original(key, values) else { continue };
             let pair = self.pair(&copying, &pair);
             pair.originals += u64::from(!copying.is_versioned());
             let version =

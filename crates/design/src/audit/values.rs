@@ -20,16 +20,23 @@ pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &At
 
 /// What is wrong with an item, or with the marker of an item, that would expire though its entity does not: others would be left without it.
 pub(super) fn stray_expiries(model: &Model, entity: &Entity, item: &Item) -> Vec<Violation> {
-    let original = entity.copies.as_deref().and_then(|name| model.entity(name));
-    let expires = |name: &String| {
-        [Some(entity), original].into_iter().flatten().any(|own| own.attribute(name).is_some())
-    };
-    let all = model.table.ttl.iter().chain(model.entities.iter().filter_map(|entity| entity.ttl.as_ref()));
-    let strays: BTreeSet<&String> = all.filter(|name| item.contains_key(*name) && !expires(name)).collect();
+    let is_stray = |name: &&String| item.contains_key(*name) && !declares_expiry(model, entity, name);
     let message = |name: &String| {
         format!("{name} must be absent: items with it expire, and {} declares no expiry", entity.name)
     };
-    strays.into_iter().map(|name| violation("value", message(name))).collect()
+    let strays = expiries(model).into_iter().filter(is_stray);
+    strays.map(|name| violation("value", message(name))).collect()
+}
+
+/// The attributes by which items expire.
+pub(super) fn expiries(model: &Model) -> BTreeSet<&String> {
+    model.table.ttl.iter().chain(model.entities.iter().filter_map(|entity| entity.ttl.as_ref())).collect()
+}
+
+/// Whether items of an entity, or those that they are copies of, may have such an attribute.
+pub(super) fn declares_expiry(model: &Model, entity: &Entity, name: &str) -> bool {
+    let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+    [Some(entity), original].into_iter().flatten().any(|own| own.attribute(name).is_some())
 }
 
 fn problem(
@@ -50,8 +57,8 @@ fn problem(
         return attribute.admits(&typed_value(&attribute.kind, text), entity.delimiter()).err();
     }
     // The absence of an aggregate is for its own rule to judge.
-    let may_lack = attribute.optional || entity.aggregates.iter().any(|aggregate| aggregate.name == *name);
-    (!may_lack)
+    entity
+        .is_required(name)
         .then(|| format!("{name} is missing; \"{}?\" in the model would allow it", attribute.kind.print()))
 }
 

@@ -2,8 +2,8 @@
 
 use crate::capacity::basis::Estimate;
 use crate::capacity::estimate;
-use crate::capacity::size;
 use crate::capacity::write_effects::items_of_action;
+use crate::capacity::{shards, size};
 use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Model, Verb};
@@ -70,15 +70,16 @@ pub fn at_the_fullest_key(model: &Model, mapping: &KeyMapping<'_>) -> Estimate {
     let fields: Vec<String> =
         mapping.partition.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
     let items = estimate::items_at(model, mapping, &fields);
+    let shards = shards::in_use(model, mapping).value;
     let most = items.most_known();
     if !most.basis.is_assumed() {
-        return (most * each).map(|bytes| bytes / mapping.shards() as f64);
+        return (most * each).map(|bytes| bytes / shards);
     }
     // Items that expire, and those that leave a sparse index, do not accumulate.
     let stays = entity.ttl.is_none() && !mapping.is_sparse() && !mapping.has_time_bucket();
     let created = if stays { created_in_a_year(model, entity) } else { 0.0 };
     let share = items.average / estimate::count(model, entity).max(1.0);
-    (Estimate::new(created * share.min(1.0), items.basis) * each).map(|bytes| bytes / mapping.shards() as f64)
+    (Estimate::new(created * share.min(1.0), items.basis) * each).map(|bytes| bytes / shards)
 }
 
 /// The items that the declared writes create in a year, less those that they delete.

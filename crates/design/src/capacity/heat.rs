@@ -2,12 +2,15 @@
 
 use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate;
+use crate::capacity::shards;
 use crate::capacity::traffic::Shape;
 use crate::capacity::write_effects;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::{Entity, Model, Pattern};
+use crate::model::limits::Precision;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Model, Pattern};
 use crate::plan::{Plan, Step, Unserved};
-use crate::template::{Format, Part, SHARD};
+use crate::template::{Format, Part};
 use std::collections::BTreeMap;
 
 /// The write units that one partition sustains per second.
@@ -35,9 +38,10 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// Returns the number of shards that keeps the writes below the limit. Every read visits all shards: they divide writes only.
-    pub fn shards(&self) -> u64 {
-        (self.writes / (MAX_WRITES * HEADROOM)).ceil().max(1.0) as u64
+    /// Returns the number of evenly used shards that keeps the writes below the limit, where the hottest one takes `share` of them now. Every read
+    /// visits all shards: they divide writes only.
+    pub fn shards(&self, share: f64) -> u64 {
+        (self.writes / share / (MAX_WRITES * HEADROOM)).ceil().max(1.0) as u64
     }
 
     /// Returns the number of copies that keeps the reads below the limit.
@@ -101,10 +105,6 @@ impl Share {
         Share { likely: share, least: share.value, even: even.unwrap_or_default() }
     }
 
-    fn map(self, compute: impl Fn(f64) -> f64) -> Share {
-        Share { likely: self.likely.map(&compute), least: compute(self.least), even: compute(self.even) }
-    }
-
     /// The share of the hottest pair. Nothing says that the most frequent values of both occur together; that much is certain without it.
     fn times(self, other: Share) -> Share {
         let common = self.least + other.least - 1.0;
@@ -115,14 +115,15 @@ impl Share {
 
 /// Returns the share of all requests that goes to the hottest partition key.
 pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
+    share_of_logical_key(model, mapping).times(share_of_shard(model, mapping))
+}
+
+/// The share of the hottest partition key if all its shards were one.
+fn share_of_logical_key(model: &Model, mapping: &KeyMapping<'_>) -> Share {
     let mut share = Share::even(Estimate::derived(1.0));
     let entity = mapping.entity;
     for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
-        if name == SHARD {
-            share = share.map(|share| share / mapping.shards() as f64);
-            continue;
-        }
         let Some(attribute) = entity.attribute(name) else { continue };
         if matches!(format, Format::Bucket(_)) || attribute.kind.is_time() {
             // All traffic goes to the current bucket.
@@ -137,6 +138,27 @@ pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
         });
     }
     share
+}
+
+/// Returns the share of the hottest shard of a partition key.
+pub fn share_of_shard(model: &Model, mapping: &KeyMapping<'_>) -> Share {
+    let in_use = shards::in_use(model, mapping);
+    let even = Share::even(in_use.map(|shards| 1.0 / shards));
+    let Some((_, by)) = shards::hashed(mapping) else { return even };
+    if is_current(by) {
+        return Share::even(Estimate::derived(1.0));
+    }
+    let least = even.least.max(1.0 / mapping.shards() as f64);
+    // The shard of the most frequent value; of a condition's values the most frequent is not known.
+    let top = by.top.filter(|_| !mapping.when.mentions(&by.name)).unwrap_or_default().clamp(0.0, 1.0);
+    let likely = if top > even.likely.value { Estimate::declared(top) } else { even.likely };
+    Share { likely, least: least.max(top), even: least }
+}
+
+/// Returns whether what is written at a time has one value: the present day, minute or second.
+fn is_current(attribute: &Attribute) -> bool {
+    let is_coarse = matches!(attribute.limits.precision, Some(Precision::Minute | Precision::Second));
+    attribute.kind == ValueType::Date || (attribute.kind == ValueType::Timestamp && is_coarse)
 }
 
 /// Choices and booleans are assumed to be skewed, though one of them may take no more than its even share; identifiers are even unless
@@ -187,11 +209,11 @@ pub fn heat(
                 continue;
             };
             let rate = pattern.rps.unwrap_or_default() * shape.peak_of(pattern.peak);
-            let mut calls = share(model, &mapping);
             // A call that does not know its shard reads all of them: they divide what a call reads, not the number of calls.
-            if !knows_shard(pattern, step, &mapping) {
-                calls = calls.map(|share| (share * mapping.shards() as f64).min(1.0));
-            }
+            let calls = match knows_shard(pattern, step, &mapping) {
+                true => share(model, &mapping),
+                false => share_of_logical_key(model, &mapping),
+            };
             let heat =
                 heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
             // Items that are followed lead to different keys, each with its share of the requests.

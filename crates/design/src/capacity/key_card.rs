@@ -5,7 +5,7 @@ use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::collection::{self, MAX_COLLECTION_BYTES};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::heat::{self, Heat, MAX_READS, MAX_WRITES};
-use crate::capacity::size;
+use crate::capacity::{shards, size};
 use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
@@ -89,11 +89,11 @@ pub fn cards(model: &Model) -> Vec<KeyCard<'_>> {
 fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m> {
     let fixed: Vec<String> =
         mapping.partition.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
-    let shards = mapping.shards() as f64;
+    let shards = shards::in_use(model, &mapping).value;
     let mut items = estimate::items_at(model, &mapping, &fixed);
     items.average = (items.average / shards).max(items.average.min(1.0));
     items.max = (items.max / shards).max(items.max.min(1.0));
-    let values = values(model, &mapping);
+    let values = values(model, &mapping, items);
     let (verdict, reason) = verdict(model, &mapping, values, &heat);
     KeyCard {
         values,
@@ -108,8 +108,8 @@ fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m
 }
 
 /// The number of partition keys, or `None` if it grows with the data and nothing bounds it.
-fn values(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
-    let mut values = Estimate::derived(mapping.shards() as f64);
+fn values(model: &Model, mapping: &KeyMapping<'_>, items: ItemCount) -> Option<Estimate> {
+    let mut values = shards::in_use(model, mapping);
     let mut is_bounded = true;
     for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
@@ -121,9 +121,12 @@ fn values(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
             None => is_bounded = false,
         }
     }
-    let all = estimate::total(model, mapping.entity);
-    if !all.basis.is_assumed() && (!is_bounded || values.value > all.value) {
-        return Some(all);
+    // No more than the items are divided into; where nobody knows into how many, than there are items.
+    let total = estimate::total(model, mapping.entity);
+    let each = if items.is_known() { items.average.max(1.0) } else { 1.0 };
+    let most = Estimate::new(total.value / each, total.basis.and(items.basis));
+    if !total.basis.is_assumed() && (!is_bounded || values.value > most.value) {
+        return Some(most);
     }
     is_bounded.then_some(values)
 }
@@ -146,7 +149,7 @@ fn verdict(
 ) -> (Verdict, String) {
     let in_index = mapping.location.index.is_some();
     let cool = has_rates(model, mapping.entity) && is_cool(heat);
-    let sharded = mapping.shards() > 1;
+    let sharded = is_sharded(model, mapping);
     if heat.is_hot() {
         let verdict = if heat.is_proven() { Verdict::Terrible } else { Verdict::Bad };
         let loads = format!("{} writes and {} reads", format_number(heat.writes), format_number(heat.reads));
@@ -161,7 +164,7 @@ fn verdict(
             false => (Verdict::Bad, "the time: the newest value takes all writes".to_owned()),
         };
     }
-    if let Some(few) = few_values(mapping).filter(|_| !is_exempt(model, mapping)) {
+    if let Some(few) = few_values(model, mapping).filter(|_| !is_exempt(model, mapping)) {
         let full = collection::at_the_fullest_key(model, mapping);
         let crowded = full.value > MAX_COLLECTION_BYTES;
         let fits = mapping.is_sparse()
@@ -176,14 +179,16 @@ fn verdict(
             if crowded { format!(", {} under one of them", format_bytes(full.value)) } else { String::new() };
         return (verdict, format!("only {number}{size}"));
     }
-    if let Some((_, top)) = skew(mapping).filter(|_| !(in_index && cool && !is_crowded(model, mapping))) {
+    if let Some((_, top)) =
+        skew(model, mapping).filter(|_| !(in_index && cool && !is_crowded(model, mapping)))
+    {
         return (Verdict::Bad, format!("one value takes {:.0} %", top * 100.0));
     }
     match values {
         None => (Verdict::Excellent, "as many values as there are items".to_owned()),
-        Some(values) if values.value >= MANY => (Verdict::Excellent, format!("{} values", values.number())),
+        Some(values) if values.value >= MANY => (Verdict::Excellent, values.text("value")),
         Some(values) => {
-            (Verdict::Good, format!("{} values, enough for its traffic and its data", values.number()))
+            (Verdict::Good, format!("{}, enough for its traffic and its data", values.text("value")))
         }
     }
 }
@@ -193,7 +198,8 @@ pub fn is_exempt(model: &Model, mapping: &KeyMapping<'_>) -> bool {
     let entity = mapping.entity;
     let own = entity.identity().is_some_and(|id| mapping.partition.has_field(id));
     let constant_sort = mapping.sort.as_ref().is_none_or(Template::is_constant);
-    let is_one = few_values(mapping).is_some_and(|values| values.value <= mapping.shards() as f64);
+    let is_one =
+        few_values(model, mapping).is_some_and(|values| values.value <= shards::in_use(model, mapping).value);
     own || is_small(model, entity) || (is_one && constant_sort)
 }
 
@@ -227,11 +233,16 @@ fn has_rates(model: &Model, entity: &Entity) -> bool {
 }
 
 /// Returns the attribute of a partition key that has no other and no shards, and the share of its most frequent value, if it is large.
-pub fn skew<'a>(mapping: &'a KeyMapping<'_>) -> Option<(&'a str, f64)> {
+pub fn skew<'a>(model: &Model, mapping: &'a KeyMapping<'_>) -> Option<(&'a str, f64)> {
     let mut fields = mapping.partition.fields().filter(|name| *name != SHARD);
     let (field, rest) = (fields.next()?, fields.next());
     let top = mapping.entity.attribute(field)?.top?;
-    (rest.is_none() && mapping.shards() == 1 && top >= SKEWED).then_some((field, top))
+    (rest.is_none() && !is_sharded(model, mapping) && top >= SKEWED).then_some((field, top))
+}
+
+/// Returns whether the items of one logical partition key are in several shards.
+pub fn is_sharded(model: &Model, mapping: &KeyMapping<'_>) -> bool {
+    shards::in_use(model, mapping).value > 1.0
 }
 
 /// Returns whether only the time (and the shard) varies.
@@ -256,8 +267,8 @@ pub fn is_boolean(mapping: &KeyMapping<'_>) -> bool {
 }
 
 /// Returns the number of partition keys, if small: a product of types and declarations, not of other entities' counts.
-pub fn few_values(mapping: &KeyMapping<'_>) -> Option<Estimate> {
-    let mut values = Estimate::derived(mapping.shards() as f64);
+pub fn few_values(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
+    let mut values = shards::in_use(model, mapping);
     for part in &mapping.partition.parts {
         let Part::Field { name, .. } = part else { continue };
         if name == SHARD || mapping.when.fixed(name).is_some() {

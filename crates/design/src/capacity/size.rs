@@ -104,8 +104,8 @@ fn keys<'m>(
     })
 }
 
-/// An attribute: its name and its value.
-fn attribute(attribute: &Attribute) -> Estimate {
+/// Returns the size of an attribute: its name and its value.
+pub fn attribute(attribute: &Attribute) -> Estimate {
     value_bytes(attribute) + Estimate::derived(attribute.name.len() as f64)
 }
 

@@ -3,9 +3,10 @@
 use super::Checker;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::condition::{Comparator, Comparison, Condition, Constant, Places, Test};
 use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
-use crate::model::limits::{End, Precision};
+use crate::model::limits::End;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Pattern};
 use crate::plan::bounds::{BoundedField, is_start_of_time, time_length};
@@ -20,15 +21,16 @@ impl<'m> Checker<'m> {
         let Some(attribute) = self.model.attribute(&range.by) else { return };
         let ends = [(&range.from, End::Lower), (&range.to, End::Upper)];
         let mut ends = ends.into_iter().filter_map(|(bound, end)| Some((bound.as_ref()?, end)));
-        if let Some(flaw) = ends.find_map(|(bound, end)| imprecise(attribute, bound, end)) {
+        let imprecise = ends.find_map(|(bound, end)| Some((imprecise(attribute, bound, end)?, bound)));
+        if let Some((flaw, bound)) = imprecise {
             let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
-            return self.report(flaw.described(finding));
+            return self.report(flaw.described(finding, bound));
         }
         let Some(to) = &range.to else { return };
         let format = self.range_format(pattern, &range.by).unwrap_or(Format::Plain);
         if time_length(&attribute.kind, format).is_some_and(|length| is_start_of_time(to, length)) {
             let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
-            self.report(lost(finding, to, to));
+            self.report(lost(finding, to, to, true));
         }
     }
 
@@ -103,27 +105,30 @@ impl<'m> Checker<'m> {
                 let end = if is_behind { End::Upper } else { End::Lower };
                 let flaw = flaw(bound, &mapping, end);
                 let matters = |flaw: &Flaw| match flaw {
-                    Flaw::Early { value } => is_upper && !is_beyond(pattern, &mapping, value),
+                    Flaw::Early { value, .. } => is_upper && !is_beyond(pattern, &mapping, value),
                     _ => true,
                 };
                 let Some(flaw) = flaw.filter(matters) else { continue };
                 let finding = Finding::new("P107", Severity::Error, pattern.subject(), &clause.span);
-                return self.report(match flaw {
-                    Flaw::Early { value } => lost(finding, &bound.to_string(), &value),
-                    flaw => flaw.described(finding),
-                });
+                return self.report(flaw.described(finding, &bound.to_string()));
             }
         }
     }
 }
 
-/// Returns whether a value lies behind the declared range, so that losing it is meant.
+/// Returns whether the pattern asks for no item with this time, so that losing them is meant.
 fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, value: &str) -> bool {
+    let entity = mapping.entity;
+    let is_time = |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time());
     let range = pattern.range.as_ref().and_then(|range| Some((&range.by, range.to.as_deref()?)));
-    range.is_some_and(|(by, to)| {
-        let is_time = mapping.entity.attribute(by).is_some_and(|attribute| attribute.kind.is_time());
-        is_time && value > to && !value.starts_with(to)
-    })
+    let is_behind = range.is_some_and(|(by, to)| is_time(by) && value > to && !value.starts_with(to));
+    let is_excluded = |name: &str| {
+        let equal = Comparison::Is(Comparator::Equal, Constant::Text(value.to_owned()));
+        let test = Test { attribute: name.to_owned(), comparison: equal, places: Places::default() };
+        !pattern.filter.and(&Condition::Test(test).typed(entity)).is_satisfiable(entity)
+    };
+    let mut tested = pattern.filter.attributes().into_iter().filter(|name| is_time(name));
+    is_behind || tested.any(is_excluded)
 }
 
 /// Returns whether a lower bound is larger than the upper one.
@@ -139,19 +144,22 @@ fn is_above(kind: &ValueType, from: &str, to: &str) -> bool {
     }
 }
 
-pub fn lost(finding: Finding, bound: &str, value: &str) -> Finding {
+/// Describes an upper bound that loses the keys which go on after it; the start of a time may also be written in full.
+pub fn lost(finding: Finding, bound: &str, value: &str, is_start: bool) -> Finding {
+    let in_full = if is_start { "write the bound in full, or " } else { "" };
+    let help = format!("{in_full}end it with a character that sorts last: '{bound}~'");
     finding
         .with_message(format!(
             "the upper bound '{bound}' sorts before the keys that go on after it, so all of {value} is lost"
         ))
-        .with_help(format!("write the bound in full, or end it with a character that sorts last: '{bound}~'"))
+        .with_help(help)
 }
 
 /// What is wrong with a bound.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// Keys that hold the value of the bound sort behind it.
-    Early { value: String },
+    Early { value: String, is_start: bool },
     /// A number is not padded as the key is.
     Unpadded { field: String, value: String, wanted: Option<String> },
     /// A time has another precision than the values, and sorts on the wrong side of the one that it stands for.
@@ -159,9 +167,9 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    pub fn described(self, finding: Finding) -> Finding {
+    pub fn described(self, finding: Finding, bound: &str) -> Finding {
         let (message, help) = match self {
-            Flaw::Early { value } => return lost(finding, &value, &value),
+            Flaw::Early { value, is_start } => return lost(finding, bound, &value, is_start),
             Flaw::Unpadded { field, value, wanted } => (
                 format!(
                     "the bound '{value}' is not written as the key writes {field}, so it sorts elsewhere and the range holds other numbers"
@@ -192,21 +200,20 @@ pub fn imprecise(attribute: &Attribute, bound: &str, end: End) -> Option<Flaw> {
     is_wrong.then(|| Flaw::Imprecise { field: attribute.name.clone(), value: bound.to_owned(), wanted })
 }
 
-/// Compares a bound with a sort key, part by part. A time in full may lack what follows it in the key: callers do not care for its instant.
+/// Compares a bound with a sort key, part by part.
 fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
     let (key, entity) = (mapping.sort.as_ref()?, mapping.entity);
     let text = sample(bound, entity)?;
     let shown = bound.to_string();
     let (mut rest, mut value) = (text.as_str(), shown.clone());
-    let mut is_instant = false;
     for (number, part) in key.parts.iter().enumerate() {
         match part {
             Part::Text(literal) if literal.starts_with(rest) && literal != rest => {
                 let ends = !rest.is_empty() || !literal.starts_with(ATTRIBUTE_SEPARATOR);
-                return (ends && !is_instant).then_some(Flaw::Early { value });
+                return ends.then_some(Flaw::Early { value, is_start: false });
             }
             Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
-            Part::Field { .. } if rest.is_empty() => return (!is_instant).then_some(Flaw::Early { value }),
+            Part::Field { .. } if rest.is_empty() => return Some(Flaw::Early { value, is_start: false }),
             Part::Field { name, format } => {
                 let own = value_at(rest, key.parts.get(number + 1), *format);
                 rest = &rest[own.len()..];
@@ -221,12 +228,8 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                     }
                     own.clone_into(&mut value);
                     if is_start_of_time(own, length) {
-                        return rest.is_empty().then_some(Flaw::Early { value });
+                        return rest.is_empty().then_some(Flaw::Early { value, is_start: true });
                     }
-                    // A minute is no instant.
-                    let precision = attribute.and_then(|attribute| attribute.limits.precision);
-                    let is_long = precision == Some(Precision::Minute);
-                    is_instant = *kind == ValueType::Timestamp && *format == Format::Plain && !is_long;
                 } else if let Format::Padded { .. } | Format::Signed { .. } = format {
                     if !own.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'.' | b'-')) {
                         return None;

@@ -19,7 +19,7 @@ impl Checker<'_> {
     pub fn conditions(&mut self) {
         let model = self.model;
         for entity in &model.entities {
-            for index_key in &entity.indexes {
+            for index_key in entity.declared_indexes() {
                 let what = format!("`when` of {}", index_key.index);
                 self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity);
                 self.times(&index_key.when, &entity.subject(), &[entity]);
@@ -52,9 +52,8 @@ impl Checker<'_> {
                 .iter()
                 .filter_map(|entity| Some((*entity, entity.attribute(&test.attribute)?)))
                 .collect();
-            let is_required = |(entity, attribute): &(&Entity, &Attribute)| {
-                !attribute.optional && entity.aggregates.iter().all(|own| own.name != attribute.name)
-            };
+            let is_required =
+                |(entity, attribute): &(&Entity, &Attribute)| entity.is_required(&attribute.name);
             let why = match part {
                 _ if concerned.is_empty() => continue,
                 _ if is_absence && concerned.iter().all(is_required) => {
@@ -224,8 +223,10 @@ fn wrong_time(
         Side::Bound { .. } if text.starts_with(char::is_alphabetic) => {
             Some(never(about("P122"), attribute, text))
         }
-        Side::Bound { includes: true, .. } if is_start => Some(lost(about("P107"), text, text)),
-        Side::Bound { end, .. } => imprecise(attribute, text, end).map(|flaw| flaw.described(about("P107"))),
+        Side::Bound { includes: true, .. } if is_start => Some(lost(about("P107"), text, text, true)),
+        Side::Bound { end, .. } => {
+            imprecise(attribute, text, end).map(|flaw| flaw.described(about("P107"), text))
+        }
         Side::Same => None,
     }
 }

@@ -1,10 +1,12 @@
 //! Rules about data that is stored more than once: it must be declared, and written together.
 
+mod writes;
+
 use super::Checker;
 use crate::audit::copying::Copying;
-use crate::finding::{Finding, Severity};
+use crate::finding::Severity;
 use crate::formatting::list;
-use crate::model::{Action, Entity, Verb, Write};
+use crate::model::{Action, Entity, Write};
 use crate::name_hints;
 use crate::repair::{Edit, Repair};
 use std::collections::{BTreeSet, HashMap};
@@ -20,10 +22,12 @@ impl Checker<'_> {
             let writes = self.usage.writes_of(&original.name).to_vec();
             let is_written = !writes.is_empty() || !self.usage.writes_of(&copy.name).is_empty();
             for write in writes {
-                self.check_copy_is_written(write, original, copy);
+                self.original_written(write, original, copy);
             }
             if !copy.latest {
-                self.changed_alone(original, copy);
+                for write in self.usage.writes_of(&copy.name).to_vec() {
+                    self.copy_written(write, original, copy);
+                }
             }
             self.comparable(original, copy);
             if !is_written {
@@ -57,87 +61,6 @@ impl Checker<'_> {
         );
         self.report(
             finding.with_message(message).with_help(format!("give {} the attributes {lacking}", copy.name)),
-        );
-    }
-
-    /// Checks that a write of the original also writes the copy, in the same transaction.
-    fn check_copy_is_written(&mut self, write: &Write, original: &Entity, copy: &Entity) {
-        let Some(action) = write.actions.iter().find(|action| action.entity == original.name) else { return };
-        let concerns = match action.verb {
-            Verb::Update => action.set.iter().any(|name| copy.attribute(name).is_some()),
-            // Adding an edge or a version always concerns the copy.
-            Verb::Create | Verb::Put | Verb::Delete => true,
-        };
-        let together = write.transact && write.actions.iter().any(|other| other.entity == copy.name);
-        if !concerns || together {
-            return;
-        }
-        let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
-        let verb = action.verb.name();
-        let other = Action { set: action.set.clone(), ..Action::new(action.verb, &copy.name) };
-        let (copy_verb, proposals) = match (copy.latest, action.verb) {
-            // The copy of the newest version is there from the second version on, and stays while there are others.
-            (true, Verb::Create | Verb::Put) => {
-                ("put", in_transaction(write, Action::new(Verb::Put, &copy.name)))
-            }
-            (true, _) => ("show or change", Vec::new()),
-            (false, _) => (verb, in_transaction(write, other)),
-        };
-        self.report(
-            finding
-                .with_message(format!(
-                    "{} {}s {} without its copy {} in one transaction: they drift apart",
-                    write.name, verb, original.name, copy.name
-                ))
-                .with_help(format!("{copy_verb} {} in the same transaction", copy.name))
-                .with_proposals(proposals),
-        );
-    }
-
-    /// A copy comes, goes and changes only with its original.
-    fn changed_alone(&mut self, original: &Entity, copy: &Entity) {
-        for write in self.usage.writes_of(&copy.name).to_vec() {
-            self.written_alone(write, original, copy);
-            let updates = |action: &&Action| action.entity == copy.name && action.verb == Verb::Update;
-            let set = write.actions.iter().filter(updates).flat_map(|action| &action.set);
-            let shared: Vec<String> =
-                set.filter(|name| original.attribute(name).is_some()).cloned().collect();
-            if shared.is_empty() || write.actions.iter().any(|action| action.entity == original.name) {
-                continue;
-            }
-            let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
-            let other = Action { set: shared.clone(), ..Action::new(Verb::Update, &original.name) };
-            self.report(
-                finding
-                    .with_message(format!(
-                        "{} changes {} of {} without its original {}: they drift apart",
-                        write.name,
-                        list(&shared),
-                        copy.name,
-                        original.name
-                    ))
-                    .with_help(format!("update {} in the same transaction", original.name))
-                    .with_proposals(in_transaction(write, other)),
-            );
-        }
-    }
-
-    fn written_alone(&mut self, write: &Write, original: &Entity, copy: &Entity) {
-        let whole = |action: &&Action| action.entity == copy.name && action.verb != Verb::Update;
-        let Some(action) = write.actions.iter().find(whole) else { return };
-        if write.actions.iter().any(|action| action.entity == original.name) {
-            return;
-        }
-        let verb = action.verb.name();
-        let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
-        self.report(
-            finding
-                .with_message(format!(
-                    "{} {verb}s {} without its original {}: they drift apart",
-                    write.name, copy.name, original.name
-                ))
-                .with_help(format!("{verb} {} in the same transaction", original.name))
-                .with_proposals(in_transaction(write, Action::new(action.verb, &original.name))),
         );
     }
 

@@ -7,7 +7,9 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model};
 use crate::name_hints;
+use crate::repair::{Edit, Repair, quoted_list};
 use crate::template::{FieldTypes, Format, Part, Template};
+use std::collections::HashSet;
 
 /// Verbs that relate people to people and have no other meaning.
 const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
@@ -24,9 +26,11 @@ enum Role {
 impl Checker<'_> {
     pub fn edges(&mut self) {
         let model = self.model;
+        let followed = model.patterns.iter().flat_map(|pattern| &pattern.via);
+        let followed: HashSet<&str> = followed.map(|via| via.entity.as_str()).collect();
         for entity in &model.entities {
             self.direction(entity);
-            self.single(entity);
+            self.single(entity, followed.contains(entity.name.as_str()));
             self.refers(entity);
             self.stored_in_one_end(entity);
             if entity.edge.len() == 2 && entity.copies.is_none() {
@@ -68,40 +72,36 @@ impl Checker<'_> {
     }
 
     /// The key of a relationship must hold its two ends and nothing else, so that it exists once and can be deleted.
-    fn single(&mut self, entity: &Entity) {
-        let model = self.model;
-        let ends = ends(model, entity);
-        if ends.len() != 2 || !entity.identity.is_empty() || !ends.iter().all(|end| entity.has_key_field(end))
-        {
+    fn single(&mut self, entity: &Entity, is_followed: bool) {
+        let ends = ends(self.model, entity, is_followed);
+        let id = entity.id_of_edge();
+        let has_ends = ends.iter().all(|end| entity.has_key_field(end));
+        if ends.len() != 2 || !entity.identity.is_empty() || !(has_ends || id.is_some()) {
             return;
         }
-        // Other identifiers belong to an end: the project of a task, the owner of a repository.
-        let varies = |name: &&str| {
-            let kind = entity.attribute(name).map(|attribute| &attribute.kind);
-            kind.is_some_and(|kind| kind.is_time() || matches!(kind, ValueType::Choice(_) | ValueType::Bool))
-                || name_hints::is_role(name)
-        };
-        let more: Vec<&str> =
-            entity.key_fields().filter(|name| !ends.contains(name)).filter(varies).collect();
+        let more = varying(entity, &ends);
         let Some(first) = more.first() else { return };
         let name = &entity.name;
-        let without: Vec<String> =
-            entity.key.iter().map(|template| without(template, &more, entity.delimiter())).collect();
+        let key = quoted_list(&key_of_ends(entity, &ends, &more));
+        let help = match id {
+            Some(id) => {
+                format!(
+                    "write key = {key}, or declare identity = \"{id}\" in place of edge if a pair may exist several times"
+                )
+            }
+            None => format!(
+                "write key = {key}, and put {first} into the sort key of an index: \"{}#{{{first}}}#{{{}}}\"",
+                name.to_uppercase(),
+                ends[1]
+            ),
+        };
         let finding = Finding::new("P225", Severity::Warning, entity.subject(), &entity.key_span);
-        self.report(
-            finding
-                .with_message(format!(
-                    "{name} connects {}, but its key also holds {}: the same pair can exist twice, and cannot be deleted without knowing {first}",
-                    list(&ends),
-                    list(&more)
-                ))
-                .with_help(format!(
-                    "write key = [\"{}\"], and put {first} into the sort key of an index: \"{}#{{{first}}}#{{{}}}\"",
-                    without.join("\", \""),
-                    name.to_uppercase(),
-                    ends[1]
-                )),
+        let message = format!(
+            "{name} connects {}, but its key also holds {}: the same pair can exist twice, and cannot be deleted without knowing {first}",
+            list(&ends),
+            list(&more)
         );
+        self.report(finding.with_message(message).with_help(help));
     }
 
     /// A key that refers to another entity needs an attribute that this entity has.
@@ -220,24 +220,76 @@ fn prefixed(entity: &Entity, end: &str) -> String {
     format!("{}{delimiter}{{{end}}}", word.unwrap_or_else(|| entity.name.to_uppercase()))
 }
 
-/// The two attributes that an entity connects: as declared, or those of an entity that is named after a relationship.
-fn ends<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
+/// The two attributes that an entity connects: as declared, or those of an entity that is named after a relationship, or followed as one
+/// and has its beginning in the key.
+fn ends<'m>(model: &'m Model, entity: &'m Entity, is_followed: bool) -> Vec<&'m str> {
     if !entity.edge.is_empty() {
         return entity.edge.iter().map(String::as_str).collect();
     }
-    let named = name_hints::is_relationship(&entity.name) && entity.identity().is_none();
+    let begins = || entity.key_fields().any(name_hints::is_time_of_beginning);
+    let is_edge = name_hints::is_relationship(&entity.name) || (is_followed && begins());
+    let named = is_edge && entity.identity().is_none();
     let foreign = |name: &&str| model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
     let mut ends: Vec<&str> = entity.key_fields().filter(|_| named).filter(foreign).collect();
     ends.dedup();
     ends
 }
 
-/// A template without some fields and the delimiters before them.
-fn without(template: &Template, fields: &[&str], delimiter: char) -> String {
-    let mut text = template.to_string();
-    for field in fields {
-        let before = format!("{delimiter}{{{field}}}");
-        text = text.replace(&before, "").replace(&format!("{{{field}}}{delimiter}"), "");
+/// The fields of a relationship's key that let the same pair exist twice. Other identifiers belong to an end: the project of a task, the owner
+/// of a repository.
+fn varying<'e>(entity: &'e Entity, ends: &[&str]) -> Vec<&'e str> {
+    let id = entity.id_of_edge();
+    let varies = |name: &&str| {
+        let kind = entity.attribute(name).map(|attribute| &attribute.kind);
+        kind.is_some_and(|kind| kind.is_time() || matches!(kind, ValueType::Choice(_) | ValueType::Bool))
+            || name_hints::is_role(name)
+            || id == Some(*name)
+    };
+    let mut varying: Vec<&str> = Vec::new();
+    for name in entity.key_fields().filter(|name| !ends.contains(name)).filter(varies) {
+        if !varying.contains(&name) {
+            varying.push(name);
+        }
+    }
+    varying
+}
+
+/// The key of a declared relationship with its two ends in place of what lets the same pair exist twice.
+pub(super) fn edge_once(entity: &Entity) -> Option<Repair> {
+    let ends: Vec<&str> = entity.edge.iter().map(String::as_str).collect();
+    let more = varying(entity, &ends);
+    if entity.edge.is_empty() || more.is_empty() {
+        return None;
+    }
+    let key = quoted_list(&key_of_ends(entity, &ends, &more));
+    let edits = vec![Edit::set(&["entity", &entity.name, "key"], key.clone())];
+    Some(Repair { help: format!("write key = {key}"), edits })
+}
+
+/// A key without some of its fields, and with the ends that it lacks.
+fn key_of_ends(entity: &Entity, ends: &[&str], fields: &[&str]) -> Vec<String> {
+    let delimiter = entity.delimiter();
+    let mut key: Vec<String> = entity.key.iter().map(|own| without(own, fields, delimiter)).collect();
+    let missing = ends.iter().filter(|end| !entity.has_key_field(end));
+    let missing: String = missing.map(|end| format!("{delimiter}{{{end}}}")).collect();
+    if let Some(last) = key.last_mut() {
+        last.push_str(&missing);
+    }
+    key
+}
+
+/// A template without some fields, each with the delimiter before it, or else the one behind it.
+pub(super) fn without(template: &Template, fields: &[&str], delimiter: char) -> String {
+    let mut text = String::new();
+    for part in &template.parts {
+        let own = Template { parts: vec![part.clone()] }.to_string();
+        match part {
+            Part::Field { name, .. } if fields.contains(&name.as_str()) => {
+                text.truncate(text.trim_end_matches(delimiter).len());
+            }
+            _ if text.is_empty() => text.push_str(own.trim_start_matches(delimiter)),
+            _ => text.push_str(&own),
+        }
     }
     text
 }

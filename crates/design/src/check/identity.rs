@@ -1,6 +1,8 @@
 //! Rules about the identity of items: no two items, of one entity or of two, may have the same primary key.
 
 use super::Checker;
+use super::edges::edge_once;
+use crate::audit::copying::Copying;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
@@ -11,7 +13,7 @@ use crate::model::value_type::ValueType;
 use crate::model::{Action, Attribute, Entity, Model, Verb};
 use crate::name_hints;
 use crate::plan::{Operation, Step};
-use crate::repair::{Edit, Repair, quoted};
+use crate::repair::{Edit, Repair, quoted_list};
 use crate::template::{FieldTypes, Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
@@ -119,7 +121,9 @@ impl<'m> Checker<'m> {
             }
             let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
             let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
-            let repair = in_braces(entity, &missing).unwrap_or_else(|| appended(entity, &missing));
+            let repair = in_braces(entity, &missing)
+                .or_else(|| edge_once(entity))
+                .unwrap_or_else(|| appended(entity, &missing));
             self.report(
                 finding
                     .with_message(format!(
@@ -180,23 +184,13 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A time that identifies items, of which the key holds only the start.
+    /// A time that identifies items, of which the key holds only the start. What the key of an original holds of it identifies its copy.
     fn shortened(&mut self) {
-        for entity in self.model.entities.iter().filter(|entity| !entity.identity.is_empty()) {
+        let model = self.model;
+        for entity in &model.entities {
             let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { continue };
-            let shortened = entity.identity.iter().find_map(|name| {
-                let is_own = |part: &&Part| matches!(part, Part::Field { name: own, .. } if own == name);
-                let part = mapping.parts().find(is_own)?;
-                let minutes = entity.attribute(name)?.limits.precision == Some(Precision::Minute);
-                let holds = |part: &Part| {
-                    part.holds_whole(name, entity)
-                        || (minutes && matches!(part, Part::Field { format: Format::Bucket(16), .. }))
-                };
-                let is_bucket = mapping.partition.truncates(name)
-                    || mapping.sort.as_ref().is_some_and(|sort| sort.truncates(name));
-                let is_held = mapping.parts().filter(is_own).any(holds);
-                (is_bucket && !is_held).then(|| (name, Template { parts: vec![part.clone()] }))
-            });
+            let mut identity = kept_whole(model, entity).into_iter();
+            let shortened = identity.find_map(|name| Some((name, only_start(&mapping, name)?)));
             let Some((name, part)) = shortened else { continue };
             let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
             let message = format!(
@@ -245,13 +239,30 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Returns whether items are put into a key that holds only the start of their time.
-    fn is_cut(&self, entity: &Entity, time: &str) -> bool {
-        let whole = TableOrIndex { index: None }.mapping(entity).is_none_or(|own| own.holds_whole(time));
+    /// The period of which a key has room for one item only: that of a date, of the start of a time into which items are put, or of a precision.
+    fn period(&self, entity: &Entity, time: &Attribute) -> Option<&'static str> {
+        if time.kind == ValueType::Date {
+            return Some("day");
+        }
+        let mapping = TableOrIndex { index: None }.mapping(entity)?;
         let put =
             |action: &Action| action.entity == entity.name && matches!(action.verb, Verb::Create | Verb::Put);
         let written = self.usage.writes_of(&entity.name).iter().any(|write| write.actions.iter().any(put));
-        !whole && written && entity.attribute(time).is_some_and(|own| own.kind == ValueType::Timestamp)
+        let held = mapping.parts().filter_map(|part| match part {
+            Part::Field { name, format: Format::Bucket(length) } if *name == time.name => Some(*length),
+            _ => None,
+        });
+        // A minute is often meant where measurements arrive.
+        let is_minute =
+            time.limits.precision == Some(Precision::Minute) && !name_hints::is_stream(&entity.name);
+        let length = if mapping.holds_whole(&time.name) { is_minute.then_some(16) } else { held.max() };
+        length.filter(|_| written).map(|length| match length {
+            4 => "year",
+            7 => "month",
+            13 => "hour",
+            16 => "minute",
+            _ => "day",
+        })
     }
 
     /// The time that alone distinguishes the items of a list from each other, where the model does not say what does.
@@ -264,8 +275,17 @@ impl<'m> Checker<'m> {
             return None;
         }
         let time = entity.key.get(1)?.fields().last()?;
+        // Its partition key names another entity, though that may be no part of the model.
+        let is_identifier = |name: &str| {
+            let kind = entity.attribute(name).map(|attribute| &attribute.kind);
+            let is_named = name.ends_with("Id") || name.ends_with("_id");
+            is_named && kind.is_some_and(|kind| kind.is_globally_unique() || *kind == ValueType::Id)
+        };
         let is_foreign = |name: &str| {
-            name == time || model.owner_of(name).is_some() || model.table.tenant.as_deref() == Some(name)
+            name == time
+                || model.owner_of(name).is_some()
+                || model.table.tenant.as_deref() == Some(name)
+                || (is_identifier(name) && entity.key[0].has_field(name))
         };
         let attribute = entity.attribute(time).filter(|attribute| attribute.kind.is_time())?;
         entity.key_fields().all(is_foreign).then_some(attribute)
@@ -308,26 +328,34 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A list whose items differ only in their date: the second of a day overwrites the first.
+    /// A list whose items differ only in their date, or in the minute: the second of a day overwrites the first.
     fn several_a_day(&mut self) {
         let model = self.model;
         for entity in &model.entities {
             let Some(time) = self.distinguishing_time(entity) else { continue };
-            let date = &time.name;
-            let day = time.kind == ValueType::Date;
-            if (day || self.is_cut(entity, date)) && !name_hints::is_periodic(&entity.name) {
-                let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
-                self.report(
-                    finding
-                        .with_message(format!(
-                            "only {date} distinguishes one {} from another: the second of a day overwrites the first",
-                            entity.name
-                        ))
-                        .with_help(format!(
-                            "append an identifier, or declare that there is one a day: identity = [\"{date}\"]"
-                        )),
-                );
+            let rare = entity.expect.average.is_some_and(|average| average <= 1.0);
+            let Some(period) = self.period(entity, time).filter(|_| !rare) else { continue };
+            if name_hints::is_periodic(&entity.name) {
+                continue;
             }
+            let name = &time.name;
+            let is_whole =
+                TableOrIndex { index: None }.mapping(entity).is_some_and(|own| own.holds_whole(name));
+            let help = match is_whole {
+                true => format!(
+                    "append an identifier, or declare that there is one a {period}: identity = {}",
+                    identity_of(entity)
+                ),
+                false => format!(
+                    "write {{{name}}} and append an identifier, or, if there is one a {period}, make the {period} an attribute of its own"
+                ),
+            };
+            let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+            let message = format!(
+                "only {name} distinguishes one {} from another: the second of a {period} overwrites the first",
+                entity.name
+            );
+            self.report(finding.with_message(message).with_help(help));
         }
     }
 }
@@ -337,8 +365,7 @@ fn in_braces(entity: &Entity, missing: &[&str]) -> Option<Repair> {
     let braced = |text: String, name: &&str| text.replace(&format!("<{name}>"), &format!("{{{name}}}"));
     let old: Vec<String> = entity.key.iter().map(Template::to_string).collect();
     let new: Vec<String> = old.iter().map(|text| missing.iter().fold(text.clone(), braced)).collect();
-    let texts: Vec<String> = new.iter().map(|text| quoted(text).trim().to_owned()).collect();
-    let value = format!("[{}]", texts.join(", "));
+    let value = quoted_list(&new);
     let edit = Edit::set(&["entity", &entity.name, "key"], value.clone());
     let help = format!("fields stand in braces: key = {value}");
     (new != old).then(|| Repair { help, edits: vec![edit] })
@@ -351,8 +378,7 @@ fn appended(entity: &Entity, missing: &[&str]) -> Repair {
     let rest: String = missing.iter().map(|name| format!("{delimiter}{{{name}}}")).collect();
     let last = format!("{}{rest}", key.pop().unwrap_or_default());
     key.push(last.clone());
-    let texts: Vec<String> = key.iter().map(|text| quoted(text).trim().to_owned()).collect();
-    let edit = Edit::set(&["entity", &entity.name, "key"], format!("[{}]", texts.join(", ")));
+    let edit = Edit::set(&["entity", &entity.name, "key"], quoted_list(&key));
     Repair { help: format!("append it: \"{last}\""), edits: vec![edit] }
 }
 
@@ -377,6 +403,9 @@ fn needed<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
     if !entity.identity.is_empty() {
         return entity.identity.iter().map(String::as_str).collect();
     }
+    if let Some(id) = entity.id_of_edge() {
+        return vec![id];
+    }
     if !entity.edge.is_empty() {
         return entity.edge.iter().map(String::as_str).collect();
     }
@@ -390,6 +419,35 @@ fn needed<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
         return fields.into_iter().filter(is_shared).collect();
     }
     entity.identity().into_iter().collect()
+}
+
+/// The attributes of which a key must not hold a part only: those that are declared to identify items, and for a copy those of which the
+/// key of its original holds more.
+fn kept_whole<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
+    let declared = || entity.identity.iter().map(String::as_str).collect();
+    let Some(copying) = Copying::of_copy(model, entity).filter(|_| entity.identity.is_empty()) else {
+        return declared();
+    };
+    if copying.original.is_unique_by(|name| entity.has_key_field(name)) {
+        return Vec::new();
+    }
+    needed(model, entity).into_iter().filter(|name| !copying.copy_shows(name)).collect()
+}
+
+/// The part of a key that holds the start of a time, if nothing in the key holds all of it.
+fn only_start(mapping: &KeyMapping<'_>, name: &str) -> Option<Template> {
+    let entity = mapping.entity;
+    let is_own = |part: &&Part| matches!(part, Part::Field { name: own, .. } if own == name);
+    let part = mapping.parts().find(is_own)?;
+    let minutes = entity.attribute(name)?.limits.precision == Some(Precision::Minute);
+    let holds = |part: &Part| {
+        part.holds_whole(name, entity)
+            || (minutes && matches!(part, Part::Field { format: Format::Bucket(16), .. }))
+    };
+    let is_bucket =
+        mapping.partition.truncates(name) || mapping.sort.as_ref().is_some_and(|sort| sort.truncates(name));
+    let is_held = mapping.parts().filter(is_own).any(holds);
+    (is_bucket && !is_held).then(|| Template { parts: vec![part.clone()] })
 }
 
 fn sort_keeps(sort: &Template, entity: &Entity, name: &str) -> bool {

@@ -5,8 +5,8 @@ use crate::finding::{Finding, Severity};
 use crate::formatting::{format_number, list, plural};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Importance, Pattern};
-use crate::plan::Plan;
 use crate::plan::follow::Follow;
+use crate::plan::{Plan, Step};
 use std::collections::BTreeSet;
 
 /// The share of all requests from which on a pattern is frequent.
@@ -48,11 +48,10 @@ impl<'m> Checker<'m> {
                 "use fewer shards, or a key that the caller knows whole",
             ));
         }
-        if plan.steps.iter().any(|step| step.wasteful_tests().next().is_some()) {
+        if plan.steps.iter().any(|step| step.wasteful_requirements().next().is_some()) {
             causes.push(("a filter", "put what is filtered into the key"));
         }
-        let long =
-            |step: &crate::plan::Step<'_>| step.pages_of_one() > 1.0 && !step.items.max_basis.is_assumed();
+        let long = |step: &Step<'_>| step.pages_of_one() > 1.0 && !step.items.max_basis.is_assumed();
         if plan.steps.iter().any(long) {
             causes.push(("several pages", "set a limit that fits a page"));
         }
@@ -75,8 +74,12 @@ impl<'m> Checker<'m> {
         if plan.split.is_some() {
             return;
         }
-        if let Some(follow) = second.follow.as_ref().filter(|_| second.location.index.is_some()) {
-            return self.one_by_one(pattern, plan, follow, rps);
+        let queried = plan.steps.iter().filter(|step| step.location.index.is_some());
+        // The attributes that the index lacks may be read after it.
+        if let Some((step, follow)) =
+            queried.filter_map(|step| Some((step, step.follow.as_ref()?))).next_back()
+        {
+            return self.one_by_one(pattern, plan, (step, follow), rps);
         }
         if plan.steps.len() > 2 || first.location.index.is_none() || second.location.index.is_some() {
             return;
@@ -94,9 +97,17 @@ impl<'m> Checker<'m> {
     }
 
     /// Each item that leads on costs a request of its own.
-    fn one_by_one(&mut self, pattern: &Pattern, plan: &Plan<'m>, follow: &Follow<'m>, rps: f64) {
-        let Some(last) = plan.steps.last().filter(|last| last.fan_out > 1) else { return };
-        let (from, target) = (follow.from, last.targets[0]);
+    fn one_by_one(
+        &mut self,
+        pattern: &Pattern,
+        plan: &Plan<'m>,
+        (step, follow): (&Step<'m>, &Follow<'m>),
+        rps: f64,
+    ) {
+        if step.fan_out <= 1 {
+            return;
+        }
+        let (from, target) = (follow.from, step.targets[0]);
         let is_held =
             |name: &str| from.attribute(name).is_some() || follow.links.iter().any(|link| link.to == name);
         let lacking: BTreeSet<&str> = target.key_fields().filter(|name| !is_held(name)).collect();

@@ -1,13 +1,14 @@
 //! Rules about indexes: how many, whether they are worth their cost, what they copy.
 
 use super::Checker;
+use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::keys::key_mapping::TableOrIndex;
-use crate::model::{Index, Pattern, Projection};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex, is_natural};
+use crate::model::{Index, Model, Pattern, Projection};
 use crate::plan::Operation;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most global indexes of a table.
 const MAX_GLOBAL: usize = 20;
@@ -48,6 +49,7 @@ impl<'m> Checker<'m> {
             self.sparse(index, &users);
             self.projection(index, &users);
         }
+        self.unread_entries();
         for write in &model.writes {
             let amplification = write_effects::amplification(model, write);
             if amplification >= 4.0 {
@@ -62,6 +64,54 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+    }
+
+    /// Entries of an entity that no pattern reads, in an index that serves patterns of others.
+    fn unread_entries(&mut self) {
+        let model = self.model;
+        let read = self.read_entries();
+        let unread = |mapping: &KeyMapping<'m>| {
+            let index = mapping.location.index?;
+            let index_key = mapping.entity.index_key(&index.name)?;
+            let mut keys = index.keys.iter().zip(&index_key.key);
+            let is_generated = keys.any(|(key, template)| !is_natural(model, key, template));
+            let entity = mapping.entity.name.as_str();
+            let is_needed = read.contains(&(index.name.as_str(), entity))
+                // A relationship is readable from both ends, whatever is asked today.
+                || !mapping.entity.edge.is_empty()
+                || self.usage.unserved.contains(entity)
+                || self.has("P303", &index.subject());
+            (is_generated && !is_needed).then_some((index, mapping.clone()))
+        };
+        let unread: Vec<(&Index, KeyMapping<'m>)> = self.mappings().iter().filter_map(unread).collect();
+        if unread.is_empty() || model.patterns.is_empty() {
+            return;
+        }
+        let units = units_of_entries(model);
+        for (index, mapping) in unread {
+            let (index, entity) = (&index.name, &mapping.entity.name);
+            let cost = match units.get(&(index.clone(), entity.clone())).filter(|units| **units > 0.0) {
+                Some(units) => format!("it costs {} a second", Estimate::declared(*units).text("write unit")),
+                None => "its writes are billed there too".to_owned(),
+            };
+            let finding = self.about_mapping("P303", Severity::Note, &mapping);
+            let message = format!("no pattern reads {entity} in {index}, and {cost}");
+            let help = format!("remove index.{index} of {entity}, or add the pattern that needs it");
+            self.report(finding.with_message(message).with_help(help));
+        }
+    }
+
+    /// The indexes that patterns read, each with the entities that they want of it.
+    fn read_entries(&self) -> HashSet<(&'m str, &'m str)> {
+        let steps = self.plans.values().flatten().flat_map(|plan| &plan.steps);
+        let planned = steps.filter_map(|step| Some((step.location.index?.name.as_str(), &step.targets)));
+        let planned =
+            planned.flat_map(|(index, targets)| targets.iter().map(move |own| (index, own.name.as_str())));
+        let requested = self.model.patterns.iter().filter_map(|pattern| {
+            let index = pattern.request.as_ref()?.index.as_deref()?;
+            Some(pattern.targets.iter().map(move |target| (index, target.entity.as_str())))
+        });
+        planned.chain(requested.flatten()).collect()
     }
 
     /// Patterns whose plan reads this index.
@@ -104,7 +154,7 @@ impl<'m> Checker<'m> {
         let full = TableOrIndex { index: Some(index) }
             .mappings(self.model)
             .iter()
-            .any(|mapping| !mapping.is_sparse());
+            .any(|mapping| !mapping.is_sparse() && !mapping.is_implied);
         let first = users.first().map(|pattern| &pattern.filter).filter(|filter| !filter.is_empty());
         if let Some(filter) =
             first.filter(|first| full && users.iter().all(|pattern| pattern.filter == **first))
@@ -150,4 +200,17 @@ impl<'m> Checker<'m> {
             _ => false,
         }
     }
+}
+
+/// What all writes spend on the entries of each entity in each index, in write units a second.
+fn units_of_entries(model: &Model) -> HashMap<(String, String), f64> {
+    let mut units = HashMap::new();
+    for (write, rate) in model.writes.iter().filter_map(|write| Some((write, write.rps?))) {
+        for effect in write_effects::effects(model, write) {
+            if let Some(index) = effect.index {
+                *units.entry((index, effect.entity)).or_default() += effect.units * rate;
+            }
+        }
+    }
+    units
 }

@@ -22,7 +22,7 @@ impl<'m> Checker<'m> {
     }
 
     fn injective(&mut self) {
-        for mapping in self.mappings() {
+        for mapping in self.made_mappings() {
             for template in [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().flatten() {
                 // Entries of an index may share a sort key.
                 let loose = mapping.location.index.is_some() && Some(template) == mapping.sort.as_ref();

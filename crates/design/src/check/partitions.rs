@@ -2,16 +2,21 @@
 
 use super::Checker;
 use crate::capacity::basis::Estimate;
-use crate::capacity::heat::{Heat, MAX_READS, MAX_WRITES};
+use crate::capacity::collection::{self, MAX_COLLECTION_BYTES};
+use crate::capacity::heat::{self, Heat, MAX_READS, MAX_WRITES};
 use crate::capacity::key_card::{
-    few_values, is_boolean, is_cool, is_crowded, is_exempt, is_hopeless, is_time, skew,
+    few_values, is_boolean, is_cool, is_crowded, is_exempt, is_hopeless, is_sharded, is_time, skew,
 };
+use crate::capacity::shards::{hashed, spreading_attribute};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_number;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::value_type::ValueType;
-use crate::template::Template;
+use crate::template::{SHARD, Template};
 use std::collections::BTreeMap;
+
+/// The number of shards where nothing is known of the writes.
+const USUAL_SHARDS: u64 = 10;
 
 /// By location and partition key: the total heat, that of the hottest entity, and its name.
 type SharedHeat<'m> = BTreeMap<(&'m str, Template), (Heat, Heat, &'m str)>;
@@ -27,7 +32,7 @@ impl<'m> Checker<'m> {
             }
             if is_time(&mapping) {
                 self.time(&mapping);
-            } else if let Some(values) = few_values(&mapping) {
+            } else if let Some(values) = few_values(self.model, &mapping) {
                 self.few(&mapping, values);
             }
             self.skewed(&mapping);
@@ -62,13 +67,14 @@ impl<'m> Checker<'m> {
             mapping.location.name()
         );
         let hot = self.heat_of(mapping).is_hot();
+        let sharded = is_sharded(self.model, mapping);
         let finding = match mapping.location.index {
             // The declared rates show that there are enough shards.
-            None if mapping.shards() > 1 && self.has_rates(mapping) && !hot => return,
+            None if sharded && self.has_rates(mapping) && !hot => return,
             None => {
                 let severity = match is_hopeless(values) {
                     // Without rates it is unknown whether there are enough shards.
-                    _ if mapping.shards() > 1 && !hot => Severity::Note,
+                    _ if sharded && !hot => Severity::Note,
                     true => Severity::Error,
                     false => Severity::Warning,
                 };
@@ -79,15 +85,7 @@ impl<'m> Checker<'m> {
             Some(_) if hot || (cool && !crowded && !is_boolean(mapping)) => return,
             Some(_) => {
                 let severity = if mapping.is_sparse() { Severity::Note } else { Severity::Warning };
-                let help = match mapping.shards() {
-                    0 | 1 => {
-                        "declare the rps of the writes so that the heat can be computed, make the index sparse with when, or add #{shard} to the key"
-                    }
-                    _ => {
-                        "raise shard.count, or declare expect.count so that the size of a partition can be computed"
-                    }
-                };
-                self.about_mapping("P308", severity, mapping).with_help(help)
+                self.about_mapping("P308", severity, mapping).with_help(self.more_values(mapping))
             }
         };
         self.report(finding.with_message(message));
@@ -97,7 +95,7 @@ impl<'m> Checker<'m> {
         let severity = match (self.is_cool(mapping), mapping.location.index) {
             (true, Some(_)) => return,
             (true, None) => Severity::Note,
-            (false, _) if mapping.shards() > 1 => Severity::Note,
+            (false, _) if is_sharded(self.model, mapping) => Severity::Note,
             (false, _) => Severity::Warning,
         };
         let finding = self.about_mapping("P209", severity, mapping).with_message(format!(
@@ -109,7 +107,7 @@ impl<'m> Checker<'m> {
     }
 
     fn skewed(&mut self, mapping: &KeyMapping<'m>) {
-        let Some((field, top)) = skew(mapping) else { return };
+        let Some((field, top)) = skew(self.model, mapping) else { return };
         if mapping.location.index.is_some() && self.is_cool(mapping) && !is_crowded(self.model, mapping) {
             return;
         }
@@ -120,6 +118,52 @@ impl<'m> Checker<'m> {
             mapping.location.name()
         ));
         self.report(finding.with_help(format!("add an identifier or #{{shard}} after {{{field}}}")));
+    }
+
+    /// What to do about an index key that has few values.
+    fn more_values(&self, mapping: &KeyMapping<'_>) -> String {
+        let mut steps = Vec::new();
+        if !self.has_rates(mapping) {
+            steps.push("declare the rps of the writes so that the heat can be computed".to_owned());
+        } else if mapping.entity.expect.count.is_none() && mapping.count.is_none() {
+            steps.push("declare expect.count so that the size of a partition can be computed".to_owned());
+        }
+        if !mapping.is_sparse() && !mapping.is_semantic(self.model) {
+            steps.push("make the index sparse with when".to_owned());
+        }
+        let place = if mapping.partition.has_field(SHARD) { 0 } else { steps.len() };
+        steps.insert(place, self.more_shards(mapping, self.roomy_shards(mapping)));
+        steps.join(", or ")
+    }
+
+    /// The number of shards that has room for the declared writes and items under one value.
+    fn roomy_shards(&self, mapping: &KeyMapping<'_>) -> u64 {
+        let share = heat::share_of_shard(self.model, mapping).likely.value;
+        let bytes = collection::at_the_fullest_key(self.model, mapping).value / share;
+        let for_bytes = (bytes / MAX_COLLECTION_BYTES).ceil() as u64;
+        let usual = if self.has_rates(mapping) { mapping.shards() + 1 } else { USUAL_SHARDS };
+        self.heat_of(mapping).shards(share).max(for_bytes).max(usual)
+    }
+
+    /// How so many shards come into use.
+    fn more_shards(&self, mapping: &KeyMapping<'_>, count: u64) -> String {
+        let (shards, is_sharded) = (mapping.shards(), mapping.partition.has_field(SHARD));
+        let uneven = heat::share_of_shard(self.model, mapping).likely.value > 1.0 / shards as f64;
+        let uneven = hashed(mapping).map(|(_, by)| by.name.as_str()).filter(|_| uneven);
+        let by = spreading_attribute(mapping).filter(|name| Some(*name) != uneven);
+        let by = by.map(|name| format!("by = \"{name}\", ")).unwrap_or_default();
+        let shard = format!("shard = {{ {by}count = {} }}", count.max(shards));
+        match (uneven, mapping.location.index) {
+            (Some(uneven), _) => format!("{uneven} does not spread the items over the shards: write {shard}"),
+            (None, _) if is_sharded => format!("raise shard.count to {count}"),
+            (None, Some(index)) if mapping.is_semantic(self.model) => {
+                format!(
+                    "give {} key attributes of its own, and #{{shard}} in the partition key with {shard}",
+                    index.name
+                )
+            }
+            (None, _) => format!("add #{{shard}} to the key with {shard}"),
+        }
     }
 
     /// The total heat of all entities under each key.
@@ -156,18 +200,15 @@ impl<'m> Checker<'m> {
             (heat.reads, MAX_READS, "read")
         };
         let help = if heat.writes > MAX_WRITES {
-            let shards = likely.shards() * mapping.shards();
-            match mapping.shards() {
-                0 | 1 => format!("add #{{shard}} to the key with shard = {{ by = \"…\", count = {shards} }}"),
-                _ => format!("raise shard.count to {shards}"),
-            }
+            let share = heat::share_of_shard(self.model, mapping).likely.value;
+            self.more_shards(mapping, likely.shards(share))
         } else {
             format!("cache these reads, or keep {} copies of the item", likely.copies())
         };
         // An assumption alone is no error; that few values are used unevenly is a likely one.
         let severity = match heat.is_proven() {
             true => Severity::Error,
-            false if few_values(mapping).is_some() => Severity::Warning,
+            false if few_values(self.model, mapping).is_some() => Severity::Warning,
             false => Severity::Note,
         };
         let help = match severity {

@@ -1,16 +1,16 @@
 //! Rules about access patterns: whether they are served, in which order, by how many requests and pages, and what is wasted.
 
+use super::requests::bounds_key;
 use super::text_order::{pad, padded};
 use super::{Checker, remedy};
 use crate::capacity::estimate::{is_identified, is_outnumbered};
 use crate::finding::{Finding, Severity};
-use crate::formatting::{all_of, format_bytes, format_number, list, plural};
+use crate::formatting::{format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
-use crate::model::condition::{Comparator, Comparison, Condition};
 use crate::model::{Entity, Pattern};
+use crate::plan::requirement::all_of;
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
-use crate::repair::{Edit, Repair, quoted};
-use crate::template::{Format, Part};
+use crate::template::Template;
 
 /// The bytes that one read unit covers, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
@@ -70,12 +70,11 @@ impl<'m> Checker<'m> {
             Obstacle::Unsorted { by, template } if is_number(unserved.entity, by) => {
                 padded(template, unserved.entity, by)
             }
-            Obstacle::Projection { .. } => {
-                let edit = Edit::set(&["pattern", &pattern.name, "hydrate"], "true");
-                vec![Repair { help: format!("set hydrate = true on {}", pattern.name), edits: vec![edit] }]
+            Obstacle::Projection { missing } => {
+                remedy::attributes_for(self.model, pattern, unserved, missing)
             }
             Obstacle::Order { by, before } | Obstacle::Range { by, before } => {
-                let swapped = moved_first(unserved, by, &before[0]);
+                let swapped = remedy::moved_first(unserved, by, &before[0]);
                 let indexes = remedy::indexes_for(self.model, pattern, unserved.entity);
                 swapped.into_iter().chain(indexes).collect()
             }
@@ -148,7 +147,7 @@ impl<'m> Checker<'m> {
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         self.following(pattern, plan);
         self.implied_inputs(pattern);
-        plan.tested_steps().for_each(|step| self.waste(pattern, &step));
+        plan.sifted_steps().for_each(|step| self.waste(pattern, &step));
         for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
@@ -185,9 +184,11 @@ impl<'m> Checker<'m> {
                     "{by} narrows {entity} within its sort key, and one Query for all of them would return the rest as well"
                 ),
             ),
-            SplitReason::Filtered { entity, test } => {
-                ("P116", Severity::Note, format!("in one Query, the filter {test} would drop {entity}"))
-            }
+            SplitReason::Filtered { entity, requirement } => (
+                "P116",
+                Severity::Note,
+                format!("in one Query, the filter {requirement} would drop {entity}"),
+            ),
             SplitReason::OppositeEnd { single, many } => (
                 "P116",
                 Severity::Note,
@@ -228,7 +229,9 @@ impl<'m> Checker<'m> {
         self.let_in_by_delimiters(pattern, step);
         // A single item must be read anyway, and so must the one that an item leads to.
         let looks_up = step.items.max <= 1.0 || (step.follow.is_some() && step.max_bytes <= UNIT_BYTES);
-        if step.wasteful_tests().next().is_some() && !looks_up {
+        let mut filtered =
+            step.wasteful_requirements().filter(|requirement| !bounds_key(pattern, step, requirement));
+        if filtered.next().is_some() && !looks_up {
             // Within a single unit, the filter does not change the cost; a rare pattern may cost more.
             let cheap = pattern.is_rare() || (step.items.is_known() && step.max_bytes <= UNIT_BYTES);
             let severity = if cheap { Severity::Note } else { Severity::Warning };
@@ -239,8 +242,12 @@ impl<'m> Checker<'m> {
                 format_bytes(step.bytes),
                 step.basis(self.model).mark()
             ));
-            let (entity, tested) = remedy::filtered(pattern, step);
-            let proposals = remedy::indexes_for(self.model, pattern, entity);
+            let (entity, tested) = remedy::filtered(step);
+            let bounded = remedy::bounded_by_where(pattern, step);
+            let proposals = match &bounded {
+                Some((_, change)) => change.iter().cloned().collect(),
+                None => remedy::indexes_for(self.model, pattern, entity),
+            };
             let in_words = || {
                 let names = list(&tested);
                 let is_key = |name: &&str| entity.attribute(name).is_none_or(|own| own.kind.is_scalar());
@@ -255,7 +262,7 @@ impl<'m> Checker<'m> {
                 }
             };
             let search = || remedy::search_in_words(pattern, entity);
-            let help = bounded_by_where(pattern, step).or_else(search).unwrap_or_else(in_words);
+            let help = bounded.map(|(help, _)| help).or_else(search).unwrap_or_else(in_words);
             self.report(finding.with_help(help).with_proposals(proposals));
         }
     }
@@ -344,32 +351,6 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// The help for a condition on the attribute that follows the known start of the sort key: as a range it would be part of the key condition.
-fn bounded_by_where(pattern: &Pattern, step: &Step<'_>) -> Option<String> {
-    let sort = step.location.mapping(step.targets[0])?.sort?;
-    let (_, rest) = sort.split_known(|name| pattern.is_fixed(name));
-    let Some(Part::Field { name, .. }) = rest.first().filter(|_| pattern.range.is_none()) else {
-        return None;
-    };
-    let test = pattern
-        .filter
-        .conjuncts()
-        .into_iter()
-        .find(|part| part.attributes().into_iter().eq([name.as_str()]) && is_range(part))?;
-    Some(format!(
-        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }} instead of where = \"{test}\""
-    ))
-}
-
-/// Returns whether a condition is one range of values.
-fn is_range(condition: &Condition) -> bool {
-    let Condition::Test(test) = condition else { return false };
-    match &test.comparison {
-        Comparison::Is(comparator, _) => !matches!(comparator, Comparator::Equal | Comparator::Differs),
-        comparison => matches!(comparison, Comparison::Between(..)),
-    }
-}
-
 /// A code, a message and the help.
 pub type FindingText = (&'static str, String, String);
 
@@ -392,23 +373,7 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
                 format!("{name} cannot be bounded by {by}: in {location}, {} comes first", before[0]);
             ("P104", message, move_first(by, &before[0], add))
         }
-        Obstacle::Unsorted { by, template } if !is_number(unserved.entity, by) => (
-            "P105",
-            format!("{by} is in lower case in {template}, where upper-case letters sort elsewhere"),
-            format!("write {{{by}}} as it is, or sort in the application"),
-        ),
-        Obstacle::Unsorted { by, .. } if is_key_itself(unserved, by) => (
-            "P105",
-            format!(
-                "{by} is a number, and {location} holds it as text, since other entities do: 10 sorts before 2"
-            ),
-            format!("give {by} one type in all entities of {location}"),
-        ),
-        Obstacle::Unsorted { by, template } => (
-            "P105",
-            format!("{by} is a number, and as text in {template} 10 sorts before 2"),
-            pad(template, unserved.entity, by),
-        ),
+        Obstacle::Unsorted { by, template } => unsorted(unserved, by, template),
         Obstacle::Delimited { by, delimiter, template } => (
             "P105",
             format!(
@@ -446,6 +411,29 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
     }
 }
 
+/// The text for values whose text in a key does not sort as they do.
+fn unsorted(unserved: &Unserved<'_>, by: &str, template: &Template) -> FindingText {
+    let location = unserved.location.name();
+    if !is_number(unserved.entity, by) {
+        return (
+            "P105",
+            format!("{by} is in lower case in {template}, where upper-case letters sort elsewhere"),
+            format!("write {{{by}}} as it is, or sort in the application"),
+        );
+    }
+    if is_key_itself(unserved, by) {
+        return (
+            "P105",
+            format!(
+                "{by} is a number, and {location} holds it as text, since other entities do: 10 sorts before 2"
+            ),
+            format!("give {by} one type in all entities of {location}"),
+        );
+    }
+    let message = format!("{by} is a number, and as text in {template} 10 sorts before 2");
+    ("P105", message, pad(template, unserved.entity, by))
+}
+
 /// Returns whether an attribute is a key attribute under its own name: its value is the key, and nothing pads it.
 fn is_key_itself(unserved: &Unserved<'_>, attribute: &str) -> bool {
     unserved.location.index.is_some_and(|index| index.keys.iter().any(|key| key == attribute))
@@ -461,38 +449,6 @@ fn inconsistent(location: &str) -> FindingText {
 
 fn move_first(by: &str, before: &str, add: &str) -> String {
     format!("put {{{by}}} before {{{before}}} in the sort key, or {add}")
-}
-
-/// The key in which the fields have changed places, where the entity has it.
-fn moved_first(unserved: &Unserved<'_>, by: &str, before: &str) -> Option<Repair> {
-    let mapping = unserved.location.mapping(unserved.entity)?;
-    let position = mapping.key.iter().position(|template| template.has_field(before))?;
-    let exchange = |part: &Part| match part {
-        Part::Field { name, .. } if name == before => {
-            Part::Field { name: by.to_owned(), format: Format::Plain }
-        }
-        Part::Field { name, .. } if name == by => {
-            Part::Field { name: before.to_owned(), format: Format::Plain }
-        }
-        other => other.clone(),
-    };
-    let mut key = mapping.key.to_vec();
-    if !key[position].has_field(by) {
-        return None;
-    }
-    key[position].parts = key[position].parts.iter().map(exchange).collect();
-    let texts: Vec<String> = key.iter().map(|own| quoted(&own.to_string()).trim().to_owned()).collect();
-    let value = format!("[{}]", texts.join(", "));
-    let entity = unserved.entity.name.as_str();
-    let edit = match unserved.location.index {
-        None => Edit::set(&["entity", entity, "key"], value.clone()),
-        Some(index) if index.local => return None,
-        Some(index) => Edit::set(&["entity", entity, "index", &index.name, "key"], value.clone()),
-    };
-    Some(Repair {
-        help: format!("put {{{by}}} before {{{before}}} in the sort key: key = {value}"),
-        edits: vec![edit],
-    })
 }
 
 fn is_number(entity: &Entity, name: &str) -> bool {

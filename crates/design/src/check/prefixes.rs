@@ -1,13 +1,14 @@
 //! Rules about the prefixes of keys: present, spelled consistently, and starting with the tenant.
 
-use super::Checker;
+use super::edges::without;
 use super::spelling::Spellings;
+use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::Entity;
 use crate::name_hints;
-use crate::template::{Part, Template};
+use crate::template::{FieldTypes, Part, Template};
 use std::collections::BTreeMap;
 
 impl<'m> Checker<'m> {
@@ -20,11 +21,11 @@ impl<'m> Checker<'m> {
     /// Keys need prefixes: `USER#123`, not `123`.
     fn prefixed(&mut self) {
         let several = self.model.entities.len() > 1;
-        for mapping in self.mappings() {
+        for mapping in self.made_mappings() {
             let bare = matches!(mapping.partition.parts.first(), Some(Part::Field { .. }));
             let semantic = mapping.is_semantic(self.model);
             let alone = mapping.location.index.is_some() && self.keys.mappings(mapping.location).len() == 1;
-            if bare && !semantic && !alone {
+            if bare && !semantic && !alone && !self.is_behind_tenant(&mapping.partition) {
                 let field = mapping.partition.fields().next().unwrap_or_default().to_owned();
                 let finding = self.about_mapping("P204", Severity::Warning, &mapping);
                 let word = field.trim_end_matches("Id").to_uppercase();
@@ -35,7 +36,7 @@ impl<'m> Checker<'m> {
                             mapping.partition,
                             mapping.location.name()
                         ))
-                        .with_help(format!("write {word}#{{{field}}}")),
+                        .with_help(format!("write {word}#{}", mapping.partition)),
                 );
             }
             let Some(sort) = mapping.sort.as_ref().filter(|_| several && mapping.location.index.is_none())
@@ -57,11 +58,21 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// `{tenantId}#TICKET#{ticketId}`: the prefix stands behind the tenant, which IAM compares with the start of the key.
+    fn is_behind_tenant(&self, partition: &Template) -> bool {
+        let tenant = self.model.table.tenant.as_deref();
+        let [Part::Field { name, .. }, Part::Text(text), ..] = partition.parts.as_slice() else {
+            return false;
+        };
+        let is_tenant = tenant.map_or_else(|| name_hints::is_tenant(name), |tenant| tenant == name);
+        is_tenant && text.contains(char::is_alphanumeric)
+    }
+
     /// An attribute has one spelling of its prefix, and keys have one delimiter.
     fn consistent(&mut self) {
         let mut spellings: BTreeMap<(String, String), Spellings> = BTreeMap::new();
         let mut delimiters: BTreeMap<char, KeyMapping<'m>> = BTreeMap::new();
-        for mapping in self.mappings() {
+        for mapping in self.made_mappings() {
             for pair in mapping.partition.parts.clone().windows(2) {
                 let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
                 // The delimiter that ends the previous part is not part of this prefix.
@@ -107,7 +118,7 @@ impl<'m> Checker<'m> {
     /// A declared tenant must start every partition key; one that is only recognised by its name, those of the table.
     fn tenants(&mut self) {
         let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
-        for mapping in self.mappings() {
+        for mapping in self.made_mappings() {
             if mapping.partition.fields().next() != Some(tenant.as_str()) {
                 let finding = self.about_mapping("P217", Severity::Error, &mapping);
                 self.report(
@@ -117,10 +128,21 @@ impl<'m> Checker<'m> {
                             mapping.partition,
                             mapping.location.name()
                         ))
-                        .with_help(format!("write TENANT#{{{tenant}}}#{}", mapping.partition)),
+                        .with_help(self.started_by(&tenant, &mapping.partition, mapping.entity)),
                 );
             }
         }
+    }
+
+    /// The partition key with the tenant at its start, under the prefix that the table has for it.
+    fn started_by(&self, tenant: &str, partition: &Template, entity: &Entity) -> String {
+        let delimiter = entity.delimiter();
+        let word = remedy::prefix(self.model, tenant);
+        let rest = without(partition, &[tenant], delimiter);
+        // Of a prefix of its own nothing is left.
+        let rest = rest.strip_suffix(&format!("{delimiter}{word}")).unwrap_or(&rest);
+        let rest = if rest.is_empty() || rest == word { String::new() } else { format!("{delimiter}{rest}") };
+        format!("write {word}{delimiter}{{{tenant}}}{rest}")
     }
 
     fn named_tenants(&mut self) {
@@ -134,14 +156,15 @@ impl<'m> Checker<'m> {
             let own = entity.attributes.iter().find(|attribute| name_hints::is_tenant(&attribute.name));
             let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
             let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
-            let partition = entity.key.first().map(Template::to_string).unwrap_or_default();
+            let Some(partition) = entity.key.first() else { continue };
+            let help = self.started_by(&tenant.name, partition, entity);
             self.report(
                 finding
                     .with_message(format!(
                         "the partition key {partition} does not start with {}, unlike those of other entities",
                         tenant.name
                     ))
-                    .with_help(format!("write TENANT#{{{}}}#{partition}", tenant.name)),
+                    .with_help(help),
             );
         }
     }

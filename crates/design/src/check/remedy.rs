@@ -1,22 +1,37 @@
 //! Changes that may serve a pattern: an entry in an index that the entity does not use yet, or in a new one.
 
 use super::value_types::fitting_format;
-use crate::model::condition::{Comparison, Condition, Test};
+use crate::capacity::estimate::write_units;
+use crate::capacity::size;
+use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::value_type::ValueType;
-use crate::model::{Entity, Model, Pattern};
-use crate::plan::Step;
-use crate::plan::text_range::range_test;
-use crate::repair::{Edit, Repair, quoted};
+use crate::model::{Bounds, Entity, Index, Model, Pattern, Projection};
+use crate::plan::requirement::Requirement;
+use crate::plan::{Step, Unserved};
+use crate::repair::{Edit, Repair, quoted, quoted_list};
 use crate::template::{Format, Part, Template};
 
 /// The number of new indexes that are considered.
 const NEW_INDEXES: usize = 3;
 
-/// Entries that may serve a pattern, the simplest first. A search is served by none: its words are those of an example.
+/// Entries that may serve a pattern, the simplest first. A search is served by none: its words are those of an example. Times are bounded by a range,
+/// never by the condition of an index, which would hold what was asked for once.
 pub fn indexes_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Repair> {
     if searched(pattern).is_some() {
         return Vec::new();
     }
+    let is_time = |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time());
+    let ranged = as_range(pattern).filter(|(ranged, _)| ranged.range.iter().any(|range| is_time(&range.by)));
+    let Some((ranged, own)) = ranged else { return entries_for(model, pattern, entity) };
+    let mut repairs = entries_for(model, &ranged, entity);
+    for repair in &mut repairs {
+        repair.help = format!("{}, and {}", own.help, repair.help);
+        repair.edits.extend(own.edits.iter().cloned());
+    }
+    repairs
+}
+
+fn entries_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Repair> {
     let entities: Vec<&Entity> = match pattern.targets.as_slice() {
         [_] => vec![entity],
         several => several.iter().filter_map(|target| model.entity(&target.entity)).collect(),
@@ -52,6 +67,79 @@ pub fn indexes_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Rep
     repairs
 }
 
+/// Where the attributes that an index lacks may come from: the index itself, or a second read. As long as an entry stays within the same write
+/// units, only a rare pattern reads twice.
+pub fn attributes_for(
+    model: &Model,
+    pattern: &Pattern,
+    unserved: &Unserved<'_>,
+    missing: &[String],
+) -> Vec<Repair> {
+    let edit = Edit::set(&["pattern", &pattern.name, "hydrate"], "true");
+    let hydrated = Repair { help: format!("set hydrate = true on {}", pattern.name), edits: vec![edit] };
+    let Some(index) = unserved.location.index else { return vec![hydrated] };
+    let projected = projected(index, missing);
+    let units = unserved.location.mapping(unserved.entity).map(|mapping| {
+        let bytes = size::entry(model, &mapping).value;
+        let added = unserved.entity.attributes.iter().filter(|own| missing.contains(&own.name));
+        let more: f64 = added.clone().map(|own| size::attribute(own).value).sum();
+        // A list, a map or a set may be most of the item.
+        let is_scalar = added.clone().all(|own| own.kind.is_scalar());
+        let then = if is_scalar { bytes + more } else { size::item(model, unserved.entity).value };
+        (write_units(bytes as u64), write_units(then as u64))
+    });
+    let is_free = units.is_some_and(|(now, then)| now == then);
+    if is_free && !pattern.is_rare() { vec![projected, hydrated] } else { vec![hydrated, projected] }
+}
+
+/// An index that also holds these attributes.
+fn projected(index: &Index, missing: &[String]) -> Repair {
+    let own: &[String] = match &index.project {
+        Projection::Include(names) => names,
+        Projection::All | Projection::KeysOnly => &[],
+    };
+    let mut names: Vec<String> = own.to_vec();
+    for name in missing {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let value = quoted_list(&names);
+    let help = format!("write project = {value} in [index.{}]", index.name);
+    Repair { help, edits: vec![Edit::set(&["index", &index.name, "project"], value)] }
+}
+
+/// The key in which the fields have changed places, where the entity has it.
+pub fn moved_first(unserved: &Unserved<'_>, by: &str, before: &str) -> Option<Repair> {
+    let mapping = unserved.location.mapping(unserved.entity)?;
+    let position = mapping.key.iter().position(|template| template.has_field(before))?;
+    let exchange = |part: &Part| match part {
+        Part::Field { name, .. } if name == before => {
+            Part::Field { name: by.to_owned(), format: Format::Plain }
+        }
+        Part::Field { name, .. } if name == by => {
+            Part::Field { name: before.to_owned(), format: Format::Plain }
+        }
+        other => other.clone(),
+    };
+    let mut key = mapping.key.to_vec();
+    if !key[position].has_field(by) {
+        return None;
+    }
+    key[position].parts = key[position].parts.iter().map(exchange).collect();
+    let value = quoted_list(&key.iter().map(Template::to_string).collect::<Vec<_>>());
+    let entity = unserved.entity.name.as_str();
+    let edit = match unserved.location.index {
+        None => Edit::set(&["entity", entity, "key"], value.clone()),
+        Some(index) if index.local => return None,
+        Some(index) => Edit::set(&["entity", entity, "index", &index.name, "key"], value.clone()),
+    };
+    Some(Repair {
+        help: format!("put {{{by}}} before {{{before}}} in the sort key: key = {value}"),
+        edits: vec![edit],
+    })
+}
+
 /// The attribute that a pattern searches for a part.
 fn searched(pattern: &Pattern) -> Option<&str> {
     let is_search = |test: &&Test| matches!(test.comparison, Comparison::Contains(_));
@@ -85,14 +173,9 @@ pub fn in_words(pattern: &Pattern, entity: &Entity) -> String {
 }
 
 /// The attributes that the filter of a step tests, and the entity that has them.
-pub fn filtered<'p, 'm>(pattern: &'p Pattern, step: &Step<'m>) -> (&'m Entity, Vec<&'p str>) {
-    let is_sent = |test: String| step.filter.contains(&test);
-    let inputs =
-        pattern.inputs.iter().map(String::as_str).filter(|name| is_sent(format!("{name} = :{name}")));
-    let parts = pattern.filter.conjuncts().into_iter().filter(|part| is_sent(part.to_string()));
-    let range = pattern.range.iter().map(|range| range.by.as_str()).filter(|by| is_sent(range_test(by)));
+pub fn filtered<'s, 'm>(step: &'s Step<'m>) -> (&'m Entity, Vec<&'s str>) {
     let mut tested: Vec<&str> = Vec::new();
-    for name in inputs.chain(parts.flat_map(Condition::attributes)).chain(range) {
+    for name in step.filter.iter().flat_map(Requirement::attributes) {
         if !tested.contains(&name) {
             tested.push(name);
         }
@@ -148,13 +231,21 @@ fn entry(model: &Model, pattern: &Pattern, entity: &Entity, shared: bool, escape
         }
         parts => parts.join("#"),
     };
-    let when = if pattern.filter.is_empty() {
-        String::new()
-    } else {
-        format!(", when = {}", quoted(&pattern.filter.to_string()).trim())
+    let when = lasting(pattern, entity);
+    let when = match when.is_empty() {
+        true => String::new(),
+        false => format!(", when = {}", quoted(&when.to_string()).trim()),
     };
     let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
     format!("{{ key = [\"{partition}\", \"{}\"]{when}{shard} }}", sort_for(pattern, entity, shared, escaped))
+}
+
+/// The part of a pattern's condition that an index can rest on: times move on.
+fn lasting(pattern: &Pattern, entity: &Entity) -> Condition {
+    let is_time = |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time());
+    let is_dated = |test: &Test| is_time(&test.attribute) && !test.comparison.constants().is_empty();
+    let parts = pattern.filter.conjuncts().into_iter();
+    Condition::All(parts.filter(|part| !part.tests().into_iter().any(is_dated)).cloned().collect())
 }
 
 /// The attribute of the order or the range, then the identity of the item. Entities that are read in one order have no prefix before it.
@@ -202,10 +293,91 @@ pub fn padded(entity: &Entity, name: &str) -> String {
 }
 
 /// The prefix that the table uses for an attribute, or one derived from its name.
-fn prefix(model: &Model, attribute: &str) -> String {
+pub fn prefix(model: &Model, attribute: &str) -> String {
     let used = model.lookup().prefix(model, attribute);
     used.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| {
         let name = attribute.strip_suffix("Id").or(attribute.strip_suffix("_id")).unwrap_or(attribute);
         name.to_uppercase()
     })
+}
+
+/// What to do about a condition on the attribute that follows the known start of the sort key: as a range it would be part of the key condition. With the
+/// change, if the condition includes its bounds, as a range does.
+pub fn bounded_by_where(pattern: &Pattern, step: &Step<'_>) -> Option<(String, Option<Repair>)> {
+    let sort = step.location.mapping(step.targets[0])?.sort?;
+    let (_, rest) = sort.split_known(|name| pattern.is_fixed(name));
+    let Some(Part::Field { name, .. }) = rest.first().filter(|_| pattern.range.is_none()) else {
+        return None;
+    };
+    let test = pattern
+        .filter
+        .conjuncts()
+        .into_iter()
+        .find(|part| part.attributes().into_iter().eq([name.as_str()]) && is_range(part))?;
+    let help = format!(
+        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }} instead of where = \"{test}\""
+    );
+    let change = as_range(pattern).filter(|(ranged, _)| ranged.range.iter().any(|range| range.by == *name));
+    let change = change.map(|(_, change)| Repair {
+        help: format!("{name} is next in the sort key: {}", change.help),
+        ..change
+    });
+    Some((help, change))
+}
+
+/// The pattern with the first part of its condition that is a range, both ends included, as its range, and the change that makes it so.
+fn as_range(pattern: &Pattern) -> Option<(Pattern, Repair)> {
+    let parts = pattern.filter.conjuncts();
+    let by = parts.iter().find_map(|part| Some(included(part)?.0)).filter(|_| pattern.range.is_none())?;
+    let (mut from, mut to, mut rest) = (None, None, Vec::new());
+    for part in &parts {
+        match included(part).filter(|(own, ..)| *own == by) {
+            Some((_, lower, upper))
+                if (lower.is_none() || from.is_none()) && (upper.is_none() || to.is_none()) =>
+            {
+                (from, to) = (from.or(lower), to.or(upper));
+            }
+            _ => rest.push((*part).clone()),
+        }
+    }
+    let bound = |name: &str, value: &Option<String>| {
+        value.as_ref().map(|value| format!(", {name} = {}", quoted(value).trim())).unwrap_or_default()
+    };
+    let range = format!("{{ by = \"{by}\"{}{} }}", bound("from", &from), bound("to", &to));
+    let path = ["pattern", pattern.name.as_str()];
+    let filter = Condition::All(rest);
+    let place = [path[0], path[1], "where"];
+    let narrowed = match filter.is_empty() {
+        true => Edit::remove(&place),
+        false => Edit::set(&place, quoted(&filter.to_string()).trim()),
+    };
+    let repair = Repair {
+        help: format!("write range = {range} on {} instead of where = \"{}\"", pattern.name, pattern.filter),
+        edits: vec![narrowed, Edit::set(&[path[0], path[1], "range"], range)],
+    };
+    let by = by.to_owned();
+    let bounds = Bounds { by, from, to, span: pattern.span.clone() };
+    Some((Pattern { filter, range: Some(bounds), ..pattern.clone() }, repair))
+}
+
+/// The attribute that a condition bounds, and its bounds, if they are included.
+fn included(condition: &Condition) -> Option<(&str, Option<String>, Option<String>)> {
+    let Condition::Test(test) = condition else { return None };
+    let text = |value: &Constant| Some(value.as_str().to_owned());
+    let (from, to) = match &test.comparison {
+        Comparison::Between(from, to) => (text(from), text(to)),
+        Comparison::Is(Comparator::GreaterOrEqual, from) => (text(from), None),
+        Comparison::Is(Comparator::LessOrEqual, to) => (None, text(to)),
+        _ => return None,
+    };
+    Some((&test.attribute, from, to))
+}
+
+/// Returns whether a condition is one range of values.
+fn is_range(condition: &Condition) -> bool {
+    let Condition::Test(test) = condition else { return false };
+    match &test.comparison {
+        Comparison::Is(comparator, _) => !matches!(comparator, Comparator::Equal | Comparator::Differs),
+        comparison => matches!(comparison, Comparison::Between(..)),
+    }
 }

@@ -1,7 +1,8 @@
 //! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
 mod narrow;
-mod tried;
+pub(super) mod tried;
+mod values_beside;
 
 use super::Checker;
 use super::bounds::sample;
@@ -10,10 +11,14 @@ use crate::formatting::list;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
 use crate::model::condition::Comparison;
+use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Entity, Pattern, Request};
-use crate::plan::SortCondition;
+use crate::plan::requirement::Requirement;
+use crate::plan::{SortCondition, Step};
+use crate::source::Span;
 use crate::template::{FieldTypes, Part, SHARD, Template};
+use narrow::about_type;
 
 impl<'m> Checker<'m> {
     pub fn request(&mut self, pattern: &'m Pattern) {
@@ -54,6 +59,11 @@ impl<'m> Checker<'m> {
         let location =
             TableOrIndex { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
         self.values_at_hand(pattern, location, clauses);
+        if let Some((message, help, span)) = self.refused_value(location, clauses) {
+            let finding = Finding::new("P110", Severity::Error, pattern.subject(), span);
+            self.report(finding.with_message(message).with_help(help));
+            return;
+        }
         let names = location.key_names(self.model);
         let (partition_names, sort_names) = location.halves(self.model);
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
@@ -82,16 +92,6 @@ impl<'m> Checker<'m> {
         }
         let sort = sort_clause(clauses, sort_names);
         if let Some(clause) = &sort {
-            if clause.operator == KeyOperator::BeginsWith && clause.values[0].parts.is_empty() {
-                self.report(
-                    about("P110", Severity::Error)
-                        .with_message(
-                            "begins_with with an empty text is rejected: a key value must not be empty",
-                        )
-                        .with_help("leave the sort key out of the condition to read the whole collection"),
-                );
-                return;
-            }
             let targets = self.targets(pattern);
             match clause.operator {
                 KeyOperator::BeginsWith => self.prefix(pattern, location, &targets, clause),
@@ -107,6 +107,36 @@ impl<'m> Checker<'m> {
             self.narrow_keys(pattern, location, (&partition, span), sort.as_ref());
             self.narrow_filter(pattern, request);
         }
+    }
+
+    /// A comparison with a key that DynamoDB refuses whatever is stored: why, and what to write.
+    fn refused_value<'a>(
+        &self,
+        location: TableOrIndex<'m>,
+        clauses: &'a [KeyClause],
+    ) -> Option<(String, String, &'a Span)> {
+        let names = location.key_names(self.model);
+        clauses.iter().find_map(|clause| {
+            let KeyClause { key, operator, values, span, .. } = clause;
+            let position = names.iter().position(|name| name == key)?;
+            let is_number = location.key_is_number(self.model, position);
+            let (message, help) = if values.iter().any(|value| value.parts.is_empty()) {
+                let help = match location.halves(self.model).0.contains(key) {
+                    true => format!("compare {key} with the value that the template writes"),
+                    false => format!("leave {key} out of the condition to read the whole collection, or bound one end only"),
+                };
+                (format!("{key} is compared with an empty text, which is rejected: a key value must not be empty"), help)
+            } else if *operator == KeyOperator::BeginsWith && is_number {
+                let help = format!("compare {key} as a number: BETWEEN 10 AND 19");
+                (format!("{key} holds numbers, for which begins_with is rejected"), help)
+            } else if let [from, to] = values.as_slice() && is_reversed(from, to, is_number) {
+                let help = format!("write the smaller bound first: BETWEEN '{to}' AND '{from}'");
+                (format!("the lower bound '{from}' is above the upper bound '{to}', which is rejected"), help)
+            } else {
+                return None;
+            };
+            Some((message, help, span))
+        })
     }
 
     /// A request compares with values that the caller has: inputs, values that a condition fixes, the bounds of the range.
@@ -220,21 +250,51 @@ impl<'m> Checker<'m> {
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
         let extras = self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(mapping.entity));
+        let is_dropped =
+            |entity: &Entity| !about_type(self.model, &request.filter, entity).is_satisfiable(entity);
+        let all_dropped = extras.iter().all(|mapping| is_dropped(mapping.entity));
         let extras: Vec<&str> = extras.into_iter().map(|mapping| mapping.entity.name.as_str()).collect();
         if !extras.is_empty() {
-            self.report(
-                about("P109", Severity::Warning)
-                    .with_message(format!(
-                        "the request also returns {}, which the pattern does not need",
-                        named(extras.into_iter())
-                    ))
-                    .with_help(
-                        "narrow the condition with a prefix, or give the wanted entities their own partition",
-                    ),
-            );
+            let extras = named(extras.into_iter());
+            let message = if all_dropped {
+                format!("the request also reads {extras}, which is billed before the filter drops it")
+            } else {
+                format!("the request also returns {extras}, which the pattern does not need")
+            };
+            self.report(about("P109", Severity::Warning).with_message(message).with_help(
+                "narrow the condition with a prefix, or give the wanted entities their own partition",
+            ));
         }
         missing.is_empty()
     }
+}
+
+/// Returns whether a declared request bounds a key where the plan filters.
+pub fn bounds_key(pattern: &Pattern, step: &Step<'_>, requirement: &Requirement) -> bool {
+    let Requirement::Condition(part) = requirement else { return false };
+    let request = pattern
+        .request
+        .as_ref()
+        .filter(|request| request.index.as_deref() == step.location.index.map(|index| index.name.as_str()));
+    let is_key = |name: &str| {
+        step.targets.iter().all(|entity| {
+            step.location.mapping(entity).is_some_and(|own| own.fields().any(|field| field == name))
+        })
+    };
+    request.is_some_and(|request| {
+        part.attributes().into_iter().all(|name| is_key(name) && !request.filter.mentions(name))
+    })
+}
+
+/// Returns whether the lower bound of a range is above the upper one, whatever is in the keys. A bound that only lacks its end is reported as such.
+fn is_reversed(from: &Template, to: &Template, is_number: bool) -> bool {
+    let is_constant = from.fields().chain(to.fields()).next().is_none();
+    let (from, to) = (from.to_string(), to.to_string());
+    let is_above = match is_number {
+        true => Decimal::parse(&from) > Decimal::parse(&to),
+        false => from > to && !from.starts_with(&to),
+    };
+    is_constant && is_above
 }
 
 /// The partition key as one template, if the request fixes all of its attributes.

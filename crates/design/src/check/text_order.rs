@@ -86,7 +86,7 @@ pub(super) fn padded(template: &Template, entity: &Entity, name: &str) -> Vec<Re
     if entity.key.contains(template) {
         edits.push(Edit::set(&["entity", &entity.name, "key"], key(&entity.key)));
     }
-    for own in entity.indexes.iter().filter(|own| own.key.contains(template)) {
+    for own in entity.declared_indexes().filter(|own| own.key.contains(template)) {
         edits.push(Edit::set(&["entity", &entity.name, "index", &own.index, "key"], key(&own.key)));
     }
     vec![Repair { help: pad(template, entity, name), edits }]

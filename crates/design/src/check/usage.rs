@@ -42,6 +42,9 @@ impl<'m> Usage<'m> {
             for via in &pattern.via {
                 usage.returned.insert(&via.entity);
                 usage.listed.insert(&via.entity);
+                if !is_served {
+                    usage.unserved.insert(&via.entity);
+                }
             }
             for target in &pattern.targets {
                 let entity = target.entity.as_str();

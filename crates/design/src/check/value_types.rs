@@ -20,9 +20,8 @@ const DATE_LENGTH: usize = 10;
 impl<'m> Checker<'m> {
     pub fn value_types(&mut self) {
         for mapping in self.mappings() {
-            for template in [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().flatten() {
-                self.formats(&mapping, template);
-            }
+            let templates = [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().flatten();
+            templates.filter(|_| !mapping.is_implied).for_each(|template| self.formats(&mapping, template));
             self.keyable(&mapping);
             self.searched_decimals(&mapping);
             self.one_type(&mapping);
@@ -45,11 +44,12 @@ impl<'m> Checker<'m> {
     fn one_value(&mut self, entity: &'m Entity) {
         let model = self.model;
         let mut written: BTreeMap<&str, &Template> = BTreeMap::new();
+        let of_type = Template::text(&entity.type_value);
         for mapping in TableOrIndex::all(model).into_iter().filter_map(|location| location.mapping(entity)) {
             let names = mapping.location.key_names(model).iter();
             for (name, template) in names.zip(mapping.key) {
                 let own = entity.attribute(name).is_some() && template.bare_field() != Some(name);
-                let is_type = model.table.type_attribute.as_ref() == Some(name);
+                let is_type = model.table.type_attribute.as_ref() == Some(name) && *template != of_type;
                 let other = written.insert(name, template).filter(|other| *other != template);
                 let meaning = match other {
                     Some(other) => format!("{other} in another key"),

@@ -2,7 +2,6 @@
 //! belong to it.
 
 use super::Checker;
-use crate::audit::stale_keys;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::model::expression::{Clause, Test};
@@ -92,25 +91,7 @@ impl<'m> Checker<'m> {
             let finding = self.about_write("P510", Severity::Error, write);
             self.report(finding.with_message(message).with_help(help));
         }
-        for stale in stale_keys(model, entity, &touched) {
-            let finding = self.about_write("P508", Severity::Error, write);
-            self.report(
-                finding
-                    .with_message(format!(
-                        "{} of {} changes, and {} ({} in {}) does not: the index would be stale",
-                        list(&stale.causes),
-                        entity.name,
-                        stale.key,
-                        stale.template,
-                        stale.index
-                    ))
-                    .with_help(format!(
-                        "also set or remove {0}: SET {0} = :{1}",
-                        stale.key,
-                        stale.key.to_lowercase()
-                    )),
-            );
-        }
+        self.index_entries(write, action, expression, entity);
     }
 
     /// A locked entity is updated only if the version matches, and the version grows.
@@ -196,7 +177,10 @@ impl<'m> Checker<'m> {
                 ))
                 .with_help(match write.batch {
                     true => {
-                        format!("a batch has no conditions: write transact = [\"create {}\"]", entity.name)
+                        let name = &entity.name;
+                        format!(
+                            "a batch has no conditions: write transact = [\"update {name} set …\"], or [\"create {name}\"] for a new one"
+                        )
                     }
                     false => "update it, create it, or declare the condition that the put has".to_owned(),
                 }),

@@ -23,7 +23,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "key does not identify the item",
         severity: Severity::Error,
         rules: &[19],
-        page: "PK and SK together must be unique for each item. Without its identifier in the key (`ORDER#2026-04-05`), two items overwrite each other. Append the identifier: `ORDER#{date}#{orderId}`. An identifier that the key holds in lower case (`{email:lower}`) is a warning: two that differ only in case have one key. A declared identity of which the key holds only a time bucket (`{at:minute}`) is an error.",
+        page: "PK and SK together must be unique for each item. Without its identifier in the key (`ORDER#2026-04-05`), two items overwrite each other. Append the identifier: `ORDER#{date}#{orderId}`. An identifier that the key holds in lower case (`{email:lower}`) is a warning: two that differ only in case have one key. A declared identity of which the key holds only a time bucket (`{at:minute}`) is an error, and so is a copy whose key holds less of a time than the key of its original.",
     },
     Code {
         code: "P204",
@@ -170,7 +170,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "relationship can exist twice",
         severity: Severity::Warning,
         rules: &[48],
-        page: "The key of a relationship holds more than its two ends, such as the time (`FAVORITE#{articleId}#{createdAt}`). The same pair can then be stored twice, and cannot be deleted or looked up without knowing that value. Build the key from the two ends, and put the time into the sort key of an index. If a pair may occur several times, declare what identifies an item: `identity = [\"userId\", \"articleId\", \"createdAt\"]`.",
+        page: "The key of a relationship holds more than its two ends, such as the time (`FAVORITE#{articleId}#{createdAt}`) or an identifier of its own (`LINK#{linkId}`). A relationship is an entity with `edge`, one with a name such as `Favorite`, or one that a pattern follows with `via` and whose key says since when it exists (`MEMBER#{joinedAt}#{userId}`). The same pair can then be stored twice, and cannot be deleted or looked up without knowing that value. Build the key from the two ends, and put the time into the sort key of an index. If a pair may occur several times, declare what identifies an item: `identity = [\"userId\", \"articleId\", \"createdAt\"]`.",
     },
     Code {
         code: "P226",

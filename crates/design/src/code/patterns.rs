@@ -93,7 +93,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "range bound cuts values off",
         severity: Severity::Error,
         rules: &[28],
-        page: "Keys compare as text, and a text sorts before everything that starts with it. `BETWEEN '2024-01' AND '2024-06'` ends before `2024-06-01T…`, so all of June is missing, in a key condition as in `where`, `when` and `filter`; `…T10:30` ends before `…T10:30:00Z`; and if an identifier follows the date, `ORDER#2026-01-31` ends before `ORDER#2026-01-31#o1`. Write the bound in full, or end it with a character that sorts last: `2024-06~`. An exclusive bound (`<`) does not lose anything: `SK < 'ORDER#2024-07'`. In a declared request, numbers are written as the key writes them: `V#00000009` and not `V#9` for `V#{version:08}`. Times have the declared precision: with minutes, `…T23:59:59Z` sorts before `…T23:59Z` and loses it, and with milliseconds, `…T00:00:00Z` sorts behind `…T00:00:00.000Z`.",
+        page: "Keys compare as text, and a text sorts before everything that starts with it. `BETWEEN '2024-01' AND '2024-06'` ends before `2024-06-01T…`, so all of June is missing, in a key condition as in `where`, `when` and `filter`; `…T10:30` ends before `…T10:30:00Z`; and if an identifier follows the time, `ORDER#2026-01-31` ends before `ORDER#2026-01-31#o1`, and `ORDER#2026-01-31T23:59:59Z` before what was ordered in that second. Write the bound in full, or end it with a character that sorts last: `2024-06~`. An exclusive bound (`<`) does not lose anything: `SK < 'ORDER#2024-07'`. In a declared request, numbers are written as the key writes them: `V#00000009` and not `V#9` for `V#{version:08}`. Times have the declared precision: with minutes, `…T23:59:59Z` sorts before `…T23:59Z` and loses it, and with milliseconds, `…T00:00:00Z` sorts behind `…T00:00:00.000Z`.",
     },
     Code {
         code: "P108",
@@ -111,10 +111,10 @@ pub(super) const PATTERNS: &[Code] = &[
     },
     Code {
         code: "P110",
-        title: "empty begins_with",
+        title: "key condition that is rejected",
         severity: Severity::Error,
         rules: &[20],
-        page: "`begins_with(SK, '')` is rejected: a key value must not be empty. To read the whole collection, leave the sort key out of the condition.",
+        page: "`begins_with(SK, '')`, `SK > ''`, `SK BETWEEN '' AND '~'` and `PK = ''` are rejected: a key value must not be empty. To read the whole collection, leave the sort key out of the condition. A range whose lower bound is above the upper one and begins_with on a number are rejected as well.",
     },
     Code {
         code: "P111",
@@ -135,7 +135,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "filter after the read",
         severity: Severity::Warning,
         rules: &[24, 82],
-        page: "A filter runs after the read, and what it drops is billed as well; `contains` never saves capacity. Put the attribute into the key if the pattern is frequent or the collection is large. An input of which the key holds only the day or the month is tested by a filter too: if the whole day is meant, make it an attribute of its own (`day = \"date\"`) and ask by that.",
+        page: "A filter runs after the read, and what it drops is billed as well; `contains` never saves capacity. Put the attribute into the key if the pattern is frequent or the collection is large. Values that the sort key holds next are bounded by `range`, not by `where`. An input of which the key holds only the day or the month is tested by a filter too: if the whole day is meant, make it an attribute of its own (`day = \"date\"`) and ask by that.",
     },
     Code {
         code: "P114",

@@ -23,7 +23,7 @@ pub(super) const REST: &[Code] = &[
         title: "index serves no pattern",
         severity: Severity::Warning,
         rules: &[64, 67],
-        page: "Every index costs writes and storage. No pattern needs this one.",
+        page: "Every index costs writes and storage. No pattern needs this one. As a note, an index that serves others holds entries of an entity that no pattern reads there: each write of the entity is billed there too. Remove the entry. (The entries of an entity with `edge` are not counted: a relationship is to be readable from both ends.)",
     },
     Code {
         code: "P304",
@@ -107,7 +107,7 @@ pub(super) const REST: &[Code] = &[
         title: "copy without a transaction",
         severity: Severity::Error,
         rules: &[54, 55],
-        page: "The model declares a copy. Every write of the original must write the copy in the same transaction, or they drift apart. List both under `transact`.",
+        page: "The model declares a copy. Every write of the original must write the copy in the same transaction, or they drift apart: what both have is changed in both, and both come and go together. List both under `transact`, with the same attributes.",
     },
     Code {
         code: "P502",
@@ -156,7 +156,7 @@ pub(super) const REST: &[Code] = &[
         title: "update leaves an index stale",
         severity: Severity::Error,
         rules: &[63],
-        page: "The update expression changes an attribute that an index key is made of, or that decides whether the item is in a sparse index, and leaves the index key as it was. Queries of the index then return the item under its old value. Set the index key in the same expression, or remove it where the item leaves the index.",
+        page: "The update expression changes an attribute that an index key is made of, or that decides whether the item is in a sparse index, and leaves the index key as it was. Queries of the index then return the item under its old value. Set the index key in the same expression, or remove it where the item leaves the index. Where `values` declares what is set, the finding says which of the two it is, and an expression that sets the keys of an item that leaves the index is one too.",
     },
     Code {
         code: "P509",

@@ -5,10 +5,10 @@ use crate::generate::typed_value;
 use crate::item::{Attributes, Value as ItemValue};
 use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Entity, Model, Pattern};
+use crate::model::{Attribute, Entity, Model};
 use crate::plan::Step;
 use crate::plan::bounds::{LAST, is_start_of_time, time_length};
-use crate::plan::text_range::range_test;
+use crate::plan::requirement::Requirement;
 use crate::template::Format;
 use serde_json::{Map, Value, json};
 
@@ -31,39 +31,38 @@ pub struct Given<'a> {
 }
 
 impl FilterExpression {
-    /// Returns the filter of a step. All entities that one step reads have the same tests.
-    pub fn of_step(model: &Model, pattern: &Pattern, step: &Step<'_>, given: &Given<'_>) -> FilterExpression {
+    /// Returns the filter of a step. All entities that one step reads have the same requirements.
+    pub fn of_step(model: &Model, step: &Step<'_>, given: &Given<'_>) -> FilterExpression {
         let mut filter = FilterExpression::default();
-        let is_tested = |text: String| step.filter.contains(&text);
         let attribute = |name: &str| step.targets.iter().find_map(|entity| entity.attribute(name));
-        let is_sent = |name: &str| !is_key(model, step, name);
-        let inputs = given.values.iter().filter(|(name, _)| is_tested(format!("{name} = :{name}")));
-        for (name, value) in inputs.filter(|(name, _)| is_sent(name)) {
-            if let Some(own) = attribute(name) {
-                let clause = filter.compared(own, "=", value);
-                filter.clauses.push(clause);
-            }
-        }
-        for part in pattern.filter.conjuncts() {
-            if is_tested(part.to_string()) && part.attributes().into_iter().all(is_sent) {
-                let clause = filter.condition(part, step.targets.first().copied());
-                filter.clauses.push(clause);
-            }
-        }
-        let by = pattern.range.as_ref().map(|range| range.by.as_str());
-        if let Some(own) = by.filter(|by| is_tested(range_test(by)) && is_sent(by)).and_then(attribute)
-            && let Some(clause) = filter.range(own, given)
-        {
-            filter.clauses.push(clause);
+        let unsent = step.unsent_requirements(model);
+        for requirement in step.filter.iter().filter(|requirement| !unsent.contains(requirement)) {
+            let clause = match requirement {
+                Requirement::Input(name) => attribute(name)
+                    .zip(given.values.get(name))
+                    .map(|(own, value)| filter.compared(own, "=", value)),
+                Requirement::Condition(part) => Some(filter.condition(part, step.targets.first().copied())),
+                Requirement::Range(by) => attribute(by).and_then(|own| filter.range(own, given)),
+            };
+            filter.clauses.extend(clause);
         }
         filter
     }
 
-    /// Returns the filter of a condition on the attributes of an entity.
-    pub fn of_condition(condition: &Condition, entity: Option<&Entity>) -> FilterExpression {
+    /// Returns the filter of a declared request for an entity. A value that an input is compared with stands for the caller's.
+    pub fn of_declared(
+        condition: &Condition,
+        entity: Option<&Entity>,
+        inputs: &Attributes,
+    ) -> FilterExpression {
         let mut filter = FilterExpression::default();
-        if !condition.is_empty() {
-            let clause = filter.condition(condition, entity);
+        for part in condition.conjuncts() {
+            let compared = inputs.iter().find(|(input, _)| part.fixed(input).is_some());
+            let own = compared.and_then(|(input, value)| Some((entity?.attribute(input)?, value)));
+            let clause = match own {
+                Some((own, value)) => filter.compared(own, "=", value),
+                None => filter.condition(part, entity),
+            };
             filter.clauses.push(clause);
         }
         filter
@@ -179,11 +178,6 @@ impl FilterExpression {
         self.values.insert(placeholder.clone(), value);
         placeholder
     }
-}
-
-/// Returns whether an attribute is part of the key that a step reads by: filters must not name it.
-fn is_key(model: &Model, step: &Step<'_>, name: &str) -> bool {
-    step.location.key_names(model).iter().any(|key| key == name)
 }
 
 fn untyped(constant: &Constant) -> ItemValue {

@@ -24,6 +24,8 @@ pub struct DeclaredTable {
     types: Vec<(String, String)>,
     /// What the tool calls it.
     origin: String,
+    /// Whether its name is written out.
+    is_named: bool,
 }
 
 /// Reads the tables of a CloudFormation, SAM or CDK template in JSON or YAML.
@@ -90,7 +92,8 @@ fn declared(described: &Value, id: &str, origin: &str) -> Result<DeclaredTable, 
     }
     let (keys, indexes) = from_description(described);
     // A name that is computed is known only when it is deployed.
-    let table = described["TableName"].as_str().filter(|name| !name.contains("${")).unwrap_or(id).to_owned();
+    let name = described["TableName"].as_str().filter(|name| !name.contains("${"));
+    let (table, is_named) = (name.unwrap_or(id).to_owned(), name.is_some());
     let definitions = described["AttributeDefinitions"].as_array().into_iter().flatten();
     let kind = |definition: &Value| {
         Some((
@@ -102,7 +105,7 @@ fn declared(described: &Value, id: &str, origin: &str) -> Result<DeclaredTable, 
     let ttl = &described["TimeToLiveSpecification"];
     let ttl = ttl["AttributeName"].as_str().filter(|_| ttl["Enabled"] != false).map(str::to_owned);
     let schema = KnownSchema { table, keys, indexes, ttl, ..KnownSchema::default() };
-    Ok(DeclaredTable { schema, types, origin: origin.to_owned() })
+    Ok(DeclaredTable { schema, types, origin: origin.to_owned(), is_named })
 }
 
 /// Whether a value is written out.
@@ -180,6 +183,13 @@ impl DeclaredTable {
         );
         let mut draft = Draft { model, about, ..Draft::default() };
         draft.note("table", Confidence::Certain, self.origin.clone());
+        if !self.is_named {
+            let text = format!(
+                "The name of the table is computed: {} is what the declaration calls it. Write the real one.",
+                schema.table
+            );
+            draft.remark("table", text);
+        }
         let question = "The declaration does not say what is in the table: which entities, with which key templates? Items answer it: --items FILE.";
         draft.ask(Asked::EntityName(name.clone()), question, name);
         draft
@@ -304,7 +314,11 @@ resource "aws_dynamodb_table" "orders" {
         let tables = terraform(&shown.to_string()).unwrap();
         assert_eq!(tables[0].schema.table, "Orders");
         assert_eq!(tables[0].schema.indexes[0].keys, ["x"]);
-        assert!(tables[0].draft().text().contains("[entity.Order]"));
+        let draft = tables[0].draft().text();
+        assert!(draft.contains("[entity.Order]") && !draft.contains("computed"), "{draft}");
+        let computed = terraform(&shown.to_string().replace("\"Orders\"", "\"my-${var.stage}\"")).unwrap();
+        let draft = computed[0].draft().text();
+        assert!(draft.contains("! The name of the table is computed: t is"), "{draft}");
     }
 
     #[test]

@@ -147,6 +147,7 @@ impl ModelSchema<'_> {
             entity.indexes.push(index_key(&entity, &index.name, key));
         }
         make_padded_whole(&mut entity);
+        entity.identify_by_key();
         entity
     }
 

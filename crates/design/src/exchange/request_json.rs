@@ -52,7 +52,7 @@ fn example_filter(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) 
     };
     let (from, to) = range.map(of_range).unwrap_or_default();
     let given = Given { values: &values, from: from.as_deref(), to: to.as_deref() };
-    FilterExpression::of_step(examples.model, pattern, step, &given)
+    FilterExpression::of_step(examples.model, step, &given)
 }
 
 fn example_texts(
@@ -111,14 +111,16 @@ pub fn declared_json(examples: &Generator<'_>, pattern: &Pattern, request: &Requ
     if let Some(index) = &request.index {
         body["IndexName"] = json!(index);
     }
+    let index = request.index.as_deref().and_then(|name| model.index(name));
+    let location = TableOrIndex { index };
     let entity = pattern.targets.first().and_then(|target| model.entity(&target.entity));
-    let filter = FilterExpression::of_condition(&request.filter, entity);
+    let mut inputs = entity.map(|entity| examples.example_values(location, entity)).unwrap_or_default();
+    inputs.retain(|name, _| pattern.inputs.contains(name));
+    let filter = FilterExpression::of_declared(&request.filter, entity, &inputs);
     if request.scan || request.clauses.is_empty() {
         filter.write_to(&mut body);
         return body;
     }
-    let index = request.index.as_deref().and_then(|name| model.index(name));
-    let location = TableOrIndex { index };
     let keys = location.key_names(model);
     let (mut values, mut names) = (Map::new(), Map::new());
     let clauses = request.clauses.iter().enumerate().map(|(number, clause)| {

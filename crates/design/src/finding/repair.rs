@@ -16,6 +16,9 @@ const MAX_TRIED: usize = 24;
 /// The most work that is done to try repairs: bytes of model text, and tests of conditions.
 const MAX_WORK: usize = 1 << 20;
 
+/// Findings after whose repair an entity has another key.
+const ABOUT_THE_KEY: [&str; 3] = ["P203", "P215", "P225"];
+
 /// A change to the text of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
@@ -58,6 +61,12 @@ impl Edit {
 /// Returns a text as a TOML string.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+/// Returns texts as a TOML list of strings.
+pub fn quoted_list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text).trim().to_owned()).collect();
+    format!("[{}]", texts.join(", "))
 }
 
 /// Applies edits to the text of a model and leaves the rest of the text as it is; `None` if they do not fit.
@@ -202,9 +211,14 @@ fn settle_by(text: &str, work: usize, findings: &mut [Finding], examined: fn(&st
     let mut tries = MAX_TRIED.min(MAX_WORK / work);
     for finding in findings.iter_mut() {
         let proposals = std::mem::take(&mut finding.proposals);
+        let mut blocked = None;
         for repair in proposals {
             if tries == 0 || finding.allowed.is_some() {
                 break;
+            }
+            if let Some(found) = wrong_key(&repair, &now) {
+                blocked = Some(found);
+                continue;
             }
             tries -= 1;
             let Some(after) = apply(&text, &repair.edits) else { continue };
@@ -216,7 +230,23 @@ fn settle_by(text: &str, work: usize, findings: &mut [Finding], examined: fn(&st
                 break;
             }
         }
+        if let (None, Some((code, entity))) = (&finding.repair, blocked) {
+            finding.help.push_str(&format!("; first repair the key of {entity} ({code})"));
+        }
     }
+}
+
+/// What is wrong with the key of an entity to which a repair gives an entry in an index: with another key, another entry may be needed, or none.
+fn wrong_key(repair: &Repair, now: &Found) -> Option<(&'static str, String)> {
+    let entity = repair.edits.iter().find_map(|edit| match edit.path.as_slice() {
+        [entity, name, index, _] if entity == "entity" && index == "index" => Some(name),
+        _ => None,
+    })?;
+    let is_open = |code: &&str| {
+        now.get(&(*code, format!("entity.{entity}"))).is_some_and(|(_, problems)| *problems > 0)
+    };
+    let code = ABOUT_THE_KEY.into_iter().find(|code| is_open(code))?;
+    Some((code, entity.clone()))
 }
 
 /// About how much work it is to check a model: its text is read, and the condition of each pattern is compared with those of the indexes.

@@ -74,7 +74,51 @@ fn add_other_ends<'m>(model: &'m Model, owners: &mut Owners<'m>) {
     }
 }
 
+/// Returns the entities that attributes name within one parent: the department of a member, where both belong to an organisation.
+pub(super) fn siblings(model: &Model) -> Owners<'_> {
+    let mut named: Owners<'_> = Owners::new();
+    for entity in model.entities.iter().filter(|entity| entity.copies.is_none()) {
+        let Some(parent) = entity.expect.per.as_deref() else { continue };
+        let id = model.entity(parent).and_then(Entity::identity);
+        let [first, second] = entity.identity.as_slice() else { continue };
+        let own = [(first, second), (second, first)]
+            .into_iter()
+            .find(|(of_parent, _)| Some(of_parent.as_str()) == id);
+        if let Some((_, own)) = own {
+            named.entry((parent, own)).or_insert(entity);
+        }
+    }
+    let mut siblings = Owners::new();
+    for entity in model.entities.iter().filter(|entity| entity.copies.is_none()) {
+        let Some(parent) = entity.expect.per.as_deref() else { continue };
+        let names = entity.attributes.iter().map(|attribute| attribute.name.as_str());
+        for name in names.filter(|name| !entity.identifying().contains(name)) {
+            siblings
+                .extend(named.get(&(parent, name)).map(|sibling| ((entity.name.as_str(), name), *sibling)));
+        }
+    }
+    siblings
+}
+
 impl<'m> Generator<'m> {
+    /// The value of an attribute that names another item of the same parent, if there is one.
+    pub(super) fn value_of_sibling(
+        &self,
+        entity: &Entity,
+        name: &str,
+        place: Place<'_>,
+        depth: u32,
+    ) -> Option<String> {
+        let sibling = self.siblings.get(&(entity.name.as_str(), name)).filter(|_| depth > 0)?;
+        let parent = self.model.entity(sibling.expect.per.as_deref()?)?;
+        let all = self.numbered(sibling);
+        let each = all as f64 / self.numbered(parent).max(1) as f64;
+        let first = |group: u64| ((group as f64 * each).ceil() as u64).min(all);
+        let (start, end) = (first(place.group), first(place.group + 1));
+        let number = start + at(self.seed, name, place.number).checked_rem(end - start)?;
+        self.values(sibling, number, depth - 1).remove(name)
+    }
+
     /// The entity that an attribute of another one names: the one that it identifies, that summarises items by it, or that it leads to.
     pub(super) fn owner_of(&self, entity: &Entity, name: &str) -> Option<&'m Entity> {
         let owner = self.model.owner_of(name);

@@ -33,7 +33,7 @@ pub(super) fn plain_value(attribute: &Attribute, drawn: u64, number: u64) -> Str
         ValueType::Date => timestamp(NOW - drawn % YEAR)[..10].to_owned(),
         ValueType::Ulid => ulid(NOW - drawn % YEAR, drawn),
         ValueType::Uuid => uuid(drawn),
-        ValueType::Ksuid => format!("{:0>27}", base(drawn as u128 * 0x1_0000_0001, 62)),
+        ValueType::Ksuid => ksuid(NOW - drawn % YEAR, drawn),
         ValueType::Choice(choices) => {
             // The first states of a life cycle are rarer than the last.
             let weight = choices.len() * (choices.len() + 1) / 2;
@@ -150,9 +150,27 @@ fn timestamp(seconds: u64) -> String {
 }
 
 fn ulid(seconds: u64, drawn: u64) -> String {
-    let time = base(u128::from(seconds) * 1000, 32);
-    let random = base(u128::from(drawn) << 16 | u128::from(drawn >> 48), 32);
+    let time = crockford(u128::from(seconds) * 1000);
+    let random = crockford(u128::from(drawn) << 16 | u128::from(drawn >> 48));
     format!("{time:0>10}{random:0>16}")
+}
+
+/// 160 bits in base 62: the seconds since 13 May 2014, and what tells identifiers of one second apart.
+fn ksuid(seconds: u64, drawn: u64) -> String {
+    const DIGITS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let time = seconds.saturating_sub(1_400_000_000) as u32;
+    let mut words = [time, (drawn >> 32) as u32, drawn as u32, !drawn as u32, drawn.rotate_left(7) as u32];
+    let mut digits = ['0'; 27];
+    for digit in digits.iter_mut().rev() {
+        let mut rest = 0;
+        for word in &mut words {
+            let value = rest << 32 | u64::from(*word);
+            *word = (value / 62) as u32;
+            rest = value % 62;
+        }
+        *digit = DIGITS[rest as usize] as char;
+    }
+    digits.iter().collect()
 }
 
 fn uuid(drawn: u64) -> String {
@@ -167,17 +185,13 @@ fn uuid(drawn: u64) -> String {
     )
 }
 
-/// A number in base 32 (Crockford) or 62.
-fn base(mut number: u128, base: u128) -> String {
-    const DIGITS: [&[u8]; 2] = [
-        b"0123456789ABCDEFGHJKMNPQRSTVWXYZ",
-        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    ];
-    let digits = DIGITS[usize::from(base != 32)];
+/// A number in Crockford's base 32.
+fn crockford(mut number: u128) -> String {
+    const DIGITS: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     let mut text = Vec::new();
     while number > 0 {
-        text.push(digits[(number % base) as usize] as char);
-        number /= base;
+        text.push(DIGITS[(number % 32) as usize] as char);
+        number /= 32;
     }
     text.iter().rev().collect()
 }
@@ -185,6 +199,7 @@ fn base(mut number: u128, base: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::text_form::is_ksuid;
 
     #[test]
     fn times_are_iso_8601() {
@@ -197,6 +212,7 @@ mod tests {
     fn identifiers_have_their_length() {
         assert_eq!(ulid(NOW, u64::MAX).len(), 26);
         assert_eq!(uuid(7).len(), 36);
-        assert_eq!(plain_value(&Attribute::new("k", ValueType::Ksuid), 99, 1).len(), 27);
+        assert!(is_ksuid(&plain_value(&Attribute::new("k", ValueType::Ksuid), 99, 1)));
+        assert!(ksuid(NOW, u64::MAX) < ksuid(NOW + 1, 0));
     }
 }

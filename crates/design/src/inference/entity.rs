@@ -4,20 +4,16 @@ use super::explain::alternatives;
 use super::group::{Group, GroupKey};
 use super::key_template::{self, KeyAttribute, KeyContext, is_field_name, is_semantic};
 use super::names::FieldNames;
-use super::pieces::pieces;
-use super::{KnownSchema, names, sparse};
+use super::{KnownSchema, names, odd, sparse};
 use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::{list, thousands};
-use crate::item::{Item, Value};
+use crate::item::Item;
 use crate::model::condition::Condition;
 use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model};
 use crate::template::{Format, Part, Template};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Among fewer items, none is an exception.
-const MANY: usize = 20;
 
 /// What entities are inferred from besides their items.
 pub(super) struct Surroundings<'a> {
@@ -40,7 +36,9 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         attributes: attributes(group, model),
         ..Entity::default()
     };
-    let items = regular(&group.sample, &model.table.keys);
+    let keys: Vec<&String> =
+        model.table.keys.iter().chain(model.indexes.iter().flat_map(|index| &index.keys)).collect();
+    let items = odd::regular(&group.sample, &keys);
     let mut context = KeyContext {
         names: around.names,
         words: around.words,
@@ -60,7 +58,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     }
     let (mut sparse, mut open) = (Vec::new(), Vec::new());
     for index in &model.indexes {
-        if let Some(found) = index_key(index, group, &mut entity, &mut context, model) {
+        if let Some(found) = index_key(index, group, &items, &mut entity, &mut context, model) {
             sparse.extend(found.is_sparse.then(|| index.name.clone()));
             open.extend(found.form.map(|form| (index, form)));
             entity.indexes.push(found.key);
@@ -71,9 +69,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     forget_generated(&mut entity, model);
     let limited = limit_numbers(&mut entity);
     free_texts(&mut entity);
-    if entity.identity().is_some_and(|id| !entity.has_key_field(id)) {
-        entity.identity = entity.key_fields().map(str::to_owned).collect();
-    }
+    entity.identify_by_key();
     let is_named_by_guess = key.label.is_none() && key.type_value.is_none();
     if is_named_by_guess && let Some(name) = names::owner_name(&entity, around.planned) {
         (entity.name, entity.type_value) = (name.clone(), name);
@@ -84,29 +80,10 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         draft.note(format!("{}.attributes", entity.subject()), Confidence::Likely, note);
     }
     for index in sparse {
-        ask_condition(group, &entity, &index, draft);
+        ask_condition(&items, &entity, &index, draft);
     }
     remarks.into_iter().for_each(|remark| draft.remark(entity.subject(), remark));
     draft.model.entities.push(entity);
-}
-
-/// The items whose keys have the separators that nearly all keys have. A few odd ones do not decide what a key is made of.
-fn regular<'g>(sample: &'g [Item], keys: &[String]) -> Vec<&'g Item> {
-    let mark = |item: &'g Item, key: &String| -> &'g str {
-        let text = item.get(key).and_then(Value::as_text).unwrap_or_default();
-        pieces(text).get(1).map_or("", |second| second.mark)
-    };
-    let marks = |item: &'g Item| keys.iter().map(|key| mark(item, key)).collect::<Vec<_>>();
-    let mut counts: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
-    sample.iter().for_each(|item| *counts.entry(marks(item)).or_default() += 1);
-    let usual = counts.into_iter().max_by_key(|(_, count)| *count);
-    let usual = usual.filter(|(_, count)| is_nearly_all(*count, sample.len())).map(|(marks, _)| marks);
-    sample.iter().filter(|item| usual.as_ref().is_none_or(|usual| marks(item) == *usual)).collect()
-}
-
-/// Whether the rest of many items are exceptions.
-pub(super) fn is_nearly_all(count: usize, all: usize) -> bool {
-    all >= MANY && count * 20 >= all * 19
 }
 
 /// All attributes but the type and the keys that are built from templates.
@@ -142,25 +119,27 @@ struct FoundIndexKey {
 fn index_key(
     index: &Index,
     group: &Group,
+    items: &[&Item],
     entity: &mut Entity,
     context: &mut KeyContext<'_>,
     model: &Model,
 ) -> Option<FoundIndexKey> {
     let is_inside = |item: &&Item| index.keys.iter().all(|key| item.contains_key(key));
-    let inside: Vec<&Item> = group.sample.iter().filter(is_inside).collect();
+    let inside: Vec<&Item> = items.iter().copied().filter(is_inside).collect();
     if inside.is_empty() || index.keys.iter().all(|key| model.table.keys.contains(key)) {
         return None;
     }
     let before = (entity.attributes.clone(), context.clone());
     let key = index_templates(index, &inside, entity, context, model);
-    let is_sparse = inside.len() < group.sample.len();
+    let mut is_sparse = inside.len() < items.len();
+    let candidates = if is_sparse { sparse::candidates(items, entity, index, &key) } else { Vec::new() };
+    let when = candidates.into_iter().next();
+    // A few that are not in it do not make it sparse, if nothing else is special about them.
+    is_sparse &= when.is_some() || !odd::is_all_but_few(inside.len(), items.len());
     // What only this key contains is absent elsewhere.
     let own = before.0.len();
     entity.attributes[own..].iter_mut().for_each(|attribute| attribute.optional = is_sparse);
-    let candidates =
-        if is_sparse { sparse::candidates(&group.sample, entity, index, &key) } else { Vec::new() };
-    let when = candidates.into_iter().next();
-    let count = is_sparse.then(|| (group.count * inside.len() as u64 / group.sample.len() as u64).max(1));
+    let count = is_sparse.then(|| (group.count * inside.len() as u64 / items.len() as u64).max(1));
     let mut key = IndexKey { count, ..IndexKey::new(&index.name, key, 0..0) };
     let is_open = is_sparse && when.is_none();
     key.when = when.unwrap_or_default();
@@ -275,9 +254,9 @@ fn describe(
     let subject = entity.subject();
     let (sample, count) = (group.sample.len() as u64, group.count);
     let items = if group.is_complete() {
-        counted(count)
+        odd::counted(count)
     } else {
-        format!("{}, of which {} were compared", counted(count), thousands(sample))
+        format!("{}, of which {} were compared", odd::counted(count), thousands(sample))
     };
     draft.note(subject.clone(), Confidence::Certain, items);
     for (name, summary) in &group.attributes {
@@ -336,22 +315,17 @@ fn describe(
     }
 }
 
-fn counted(items: u64) -> String {
-    format!("{} item{}", thousands(items), if items == 1 { "" } else { "s" })
-}
-
-fn ask_condition(group: &Group, entity: &Entity, index: &str, draft: &mut Draft) {
+fn ask_condition(items: &[&Item], entity: &Entity, index: &str, draft: &mut Draft) {
     let Some(index_key) = entity.index_key(index) else { return };
     let Some(own) = draft.model.index(index) else { return };
-    let inside =
-        group.sample.iter().filter(|item| own.keys.iter().all(|name| item.contains_key(name))).count();
+    let inside = items.iter().filter(|item| own.keys.iter().all(|name| item.contains_key(name))).count();
     let text = format!(
         "{} of {} items are in {index}: which are they?",
         thousands(inside as u64),
-        thousands(group.sample.len() as u64)
+        thousands(items.len() as u64)
     );
     let asked = Asked::When { entity: entity.name.clone(), index: index.to_owned() };
-    let others: Vec<String> = sparse::candidates(&group.sample, entity, own, &index_key.key)
+    let others: Vec<String> = sparse::candidates(items, entity, own, &index_key.key)
         .into_iter()
         .map(|condition| condition.to_string())
         .filter(|text| *text != index_key.when.to_string())

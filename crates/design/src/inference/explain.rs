@@ -1,6 +1,7 @@
 //! Explains texts by the attributes of their items: which attributes, in which format and with which words between them, they consist of.
 
-use super::pieces::STRONG;
+use super::odd::{few, is_all_but_few};
+use super::pieces::{STRONG, is_endless};
 use super::style::{MAX_WORD, MIN_VALUES, is_upper_word, is_word};
 use crate::item::{Item, Value};
 use crate::model::Attribute;
@@ -17,6 +18,10 @@ const MAX_PARTS: usize = 12;
 const MAX_TRIED: usize = 4;
 /// The number of dead ends after which texts are not explained.
 const MAX_FAILED: usize = 1_000;
+/// The number after which many texts with many attributes are not.
+const MIN_FAILED: usize = 20;
+/// The number of texts and attributes that are compared at dead ends at most.
+const MAX_WORK: usize = 20_000_000;
 
 /// The number of a version in keys is not longer.
 const MAX_VERSION: usize = 2;
@@ -28,6 +33,7 @@ const EPOCH_DIGITS: [usize; 2] = [10, 13];
 pub(super) type Texts<'a> = [(&'a str, &'a Item)];
 
 /// What texts can consist of.
+#[derive(Clone, Copy)]
 pub(super) struct Vocabulary<'a> {
     /// The attributes of the items.
     pub attributes: &'a [Attribute],
@@ -37,12 +43,48 @@ pub(super) struct Vocabulary<'a> {
     pub is_whole: bool,
 }
 
-/// Explains texts completely; `None` if something remains that no attribute has.
+/// Explains texts completely, or all but a few odd ones; `None` if something remains that no attribute has.
 pub(super) fn explain(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Part>> {
-    if texts.is_empty() {
+    explain_all(texts, vocabulary).or_else(|| explain_most(texts, vocabulary))
+}
+
+/// The explanation of a part of the texts that holds for all but a few. Of one part more than there may be odd texts, one has none.
+fn explain_most(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Part>> {
+    let few = few(texts.len());
+    if few == 0 {
         return None;
     }
-    let mut search = Search { vocabulary, parts: Vec::new(), failed: HashSet::new() };
+    // That such an attribute has the values of a key in most items may be an accident.
+    let is_steady = |own: &&Attribute| {
+        let name = &own.name;
+        !name_hints::changes(name) && (name_hints::is_tenant(name) || !name_hints::is_bookkeeping(name))
+    };
+    let attributes: Vec<Attribute> = vocabulary.attributes.iter().filter(is_steady).cloned().collect();
+    let steady = Vocabulary { attributes: &attributes, ..*vocabulary };
+    let explained =
+        texts.chunks(texts.len() / (few + 1)).take(few + 1).filter_map(|some| explain_all(some, &steady));
+    let counted =
+        explained.map(|parts| (texts.iter().filter(|text| is_made_of(text, &parts)).count(), parts));
+    let (count, parts) = counted.max_by_key(|(count, _)| *count)?;
+    is_all_but_few(count, texts.len()).then_some(parts)
+}
+
+/// Whether a text consists of parts.
+fn is_made_of((text, item): &(&str, &Item), parts: &[Part]) -> bool {
+    let made = parts.iter().map(|part| match part {
+        Part::Text(text) => Some(text.clone()),
+        Part::Field { name, format } => format.apply(item.get(name)?.as_text()?),
+    });
+    made.collect::<Option<String>>().is_some_and(|made| made == *text)
+}
+
+fn explain_all(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Part>> {
+    if texts.is_empty() || texts.iter().any(|(text, _)| is_endless(text)) {
+        return None;
+    }
+    let work = texts.len() * vocabulary.attributes.len().max(1);
+    let max_failed = (MAX_WORK / work).clamp(MIN_FAILED, MAX_FAILED);
+    let mut search = Search { vocabulary, parts: Vec::new(), failed: HashSet::new(), max_failed };
     search.explains(texts).then(|| merged(search.parts))
 }
 
@@ -52,6 +94,8 @@ struct Search<'a> {
     parts: Vec<Part>,
     /// What could not be explained: the number of parts before it, the word before it, and how much of each text remained.
     failed: HashSet<(usize, String, Vec<usize>)>,
+    /// The number of dead ends after which they are given up.
+    max_failed: usize,
 }
 
 impl Search<'_> {
@@ -68,7 +112,7 @@ impl Search<'_> {
         };
         let remaining = texts.iter().map(|(text, _)| text.len()).collect();
         let place = (self.parts.len(), before, remaining);
-        if self.failed.len() >= MAX_FAILED || self.failed.contains(&place) {
+        if self.failed.len() >= self.max_failed || self.failed.contains(&place) {
             return false;
         }
         for (part, lengths) in self.steps(texts, &place.1) {

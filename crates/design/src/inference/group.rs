@@ -22,7 +22,7 @@ pub(super) struct GroupKey {
 }
 
 /// The items of one entity.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Group {
     /// The number of items.
     pub count: u64,
@@ -37,6 +37,19 @@ pub(super) struct Group {
     partitions: Option<HashMap<u64, u32>>,
 }
 
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            count: 0,
+            sample: Vec::new(),
+            attributes: BTreeMap::new(),
+            bytes: 0,
+            max_bytes: 0,
+            partitions: Some(HashMap::new()),
+        }
+    }
+}
+
 impl Group {
     /// Counts an item and keeps it with the probability that every item has.
     pub fn add(&mut self, item: Item, partition: &str) {
@@ -47,9 +60,6 @@ impl Group {
         let size = item_size(&item) as u64;
         self.bytes += size;
         self.max_bytes = self.max_bytes.max(size);
-        if self.count == 1 {
-            self.partitions = Some(HashMap::new());
-        }
         if let Some(partitions) = &mut self.partitions {
             *partitions.entry(hash(partition)).or_default() += 1;
             if partitions.len() > MAX_PARTITIONS {
@@ -64,6 +74,27 @@ impl Group {
                 *old = item;
             }
         }
+    }
+
+    /// Adds what another group has.
+    pub fn merge(&mut self, other: Group) {
+        let count = self.count + other.count;
+        // Each of all items is kept with the same probability.
+        let share = |own: u64| (SAMPLE as u64 * own).div_ceil(count.max(1)) as usize;
+        if self.sample.len() + other.sample.len() > SAMPLE {
+            self.sample.truncate(share(self.count));
+        }
+        let free = SAMPLE - self.sample.len();
+        self.sample.extend(other.sample.into_iter().take(free));
+        for (name, summary) in other.attributes {
+            self.attributes.entry(name).or_default().merge(summary);
+        }
+        (self.count, self.bytes) = (count, self.bytes + other.bytes);
+        self.max_bytes = self.max_bytes.max(other.max_bytes);
+        self.partitions = self.partitions.take().zip(other.partitions).map(|(mut own, others)| {
+            others.into_iter().for_each(|(partition, items)| *own.entry(partition).or_default() += items);
+            own
+        });
     }
 
     /// Returns whether every item is in the sample.

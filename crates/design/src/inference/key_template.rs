@@ -3,6 +3,7 @@
 
 use super::explain::{Texts, Vocabulary, explain, merged};
 use super::names::{FieldNames, lower_first};
+use super::odd::is_all_but_few;
 use super::pieces::{STRONG, WEAK, pieces};
 use super::style::{Column, KeyStyle, KeyValue, MIN_VALUES, columns, is_upper_word, is_word};
 use super::values::Summary;
@@ -17,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_SHARDS: u64 = 200;
 /// A number that fewer items have identifies something.
 const MIN_ITEMS_PER_SHARD: usize = 3;
+
+/// A value is not cut into more pieces.
+const MAX_REFINED: usize = 24;
 
 /// What the keys of an entity are inferred with.
 #[derive(Clone)]
@@ -203,7 +207,9 @@ fn in_tokens(
             parts.push(Part::Text(value.to_owned()));
             continue;
         }
-        if let Some(explained) = explain(token, &vocabulary) {
+        // What starts the key may be a word and a value without a separator: `StateOPEN|3`.
+        let place = Vocabulary { is_whole: number == 0 && token.len() >= MIN_VALUES, ..vocabulary };
+        if let Some(explained) = explain(token, &place) {
             parts.extend(explained);
         } else if is_constant && is_design {
             value.clone_into(&mut word);
@@ -225,10 +231,13 @@ fn in_tokens(
 /// A separator and the texts after it.
 type Token<'a> = (String, Vec<(&'a str, &'a Item)>);
 
-/// Splits texts into words and values. If they have different separators, they are a word and whatever follows it.
+/// Splits texts into words and values. If they have different separators, they are a word and whatever follows it, or values as a whole.
 fn split<'a>(texts: &Texts<'a>, words: &BTreeSet<String>) -> Vec<Token<'a>> {
     let rows: Vec<Vec<Column<'a>>> = texts.iter().map(|(text, item)| columns(text, item, words)).collect();
     let length = rows.iter().map(|row| common(row, &rows[0])).min().unwrap_or_default();
+    if length == 0 {
+        return vec![(String::new(), texts.to_vec())];
+    }
     let is_whole = rows.iter().all(|row| row.len() == length);
     let mut tokens: Vec<Token<'a>> = Vec::new();
     for place in 0..length {
@@ -257,7 +266,7 @@ fn refine<'a>(token: Token<'a>, vocabulary: &Vocabulary<'_>) -> Vec<Token<'a>> {
     for weak in WEAK {
         let rows: Vec<Vec<&'a str>> = texts.iter().map(|(text, _)| text.split(weak).collect()).collect();
         let length = rows[0].len();
-        if length < 2 || rows.iter().any(|row| row.len() != length) {
+        if !(2..=MAX_REFINED).contains(&length) || rows.iter().any(|row| row.len() != length) {
             continue;
         }
         let column = |place: usize| -> Token<'a> {
@@ -360,16 +369,17 @@ fn field_name(
     }
 }
 
-/// Digits of one width, some with zeros before them, are a padded number.
+/// Digits of one width, some with zeros before them, are a padded number, also if a few odd texts are not.
 fn padding(token: &Texts<'_>) -> Format {
-    let width = token[0].0.len();
-    let is_padded =
-        |(text, _): &(&str, &Item)| text.len() == width && text.chars().all(|c| c.is_ascii_digit());
-    let has_zero = token.iter().any(|(text, _)| text.starts_with('0'));
-    if (2..=38).contains(&width) && has_zero && token.iter().all(is_padded) {
-        Format::Padded { width, decimals: 0 }
-    } else {
-        Format::Plain
+    let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
+    let digits = token.iter().filter(|(text, _)| text.chars().all(|c| c.is_ascii_digit()));
+    digits.for_each(|(text, _)| *widths.entry(text.len()).or_default() += 1);
+    let is_usual = |(_, count): &(&usize, &usize)| is_all_but_few(**count, token.len());
+    let width = widths.iter().find(is_usual).map(|(width, _)| *width);
+    let has_zero = |width: usize| token.iter().any(|(text, _)| text.len() == width && text.starts_with('0'));
+    match width.filter(|width| (2..=38).contains(width) && has_zero(*width)) {
+        Some(width) => Format::Padded { width, decimals: 0 },
+        None => Format::Plain,
     }
 }
 

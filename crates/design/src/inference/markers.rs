@@ -44,13 +44,13 @@ impl Markers {
     }
 
     /// Names groups after the entities that markers name: those whose values have them.
-    pub fn name(&self, groups: &[Group], names: &mut [String]) {
+    pub fn name<'g>(&self, groups: impl Iterator<Item = &'g Group> + Clone, names: &mut [String]) {
         for owner in self.counts.keys().filter_map(|name| name.split_once('#')).map(|(owner, _)| owner) {
             if names.iter().any(|name| name == owner) {
                 continue;
             }
             let entity = Entity { name: owner.to_owned(), ..Entity::default() };
-            if let Some(number) = groups.iter().position(|group| !self.of(&entity, group).is_empty()) {
+            if let Some(number) = groups.clone().position(|group| !self.of(&entity, group).is_empty()) {
                 owner.clone_into(&mut names[number]);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::formatting::{lower_first, upper_first};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::{Model, Pattern, Projection, Target};
+use crate::model::{Model, Order, Pattern, Projection, Target};
 use crate::relational::naming::{camel, plural};
 use crate::template::SHARD;
 use crate::template::Template;
@@ -39,12 +39,18 @@ fn pattern(mapping: &KeyMapping<'_>) -> Option<Pattern> {
         false => inputs.iter().map(|input| camel(input)).collect::<Vec<_>>().join("And"),
     };
     let name = if many { plural(&entity.name) } else { lower_first(&entity.name) };
+    // What an index has in the partitions of the table is asked for in its order.
+    let is_ordered =
+        many && mapping.location.index.is_some() && entity.key.first() == Some(&mapping.partition);
+    let ordering = mapping.sort.iter().flat_map(Template::fields).find(|field| !is_known(field));
+    let order = ordering.filter(|field| is_ordered && entity.attribute(field).is_some());
     let partial = mapping.location.index.is_some_and(|index| index.project != Projection::All);
     Some(Pattern {
         name: format!("{name}By{}", upper_first(&by)),
         inputs,
         targets: vec![Target { entity: entity.name.clone(), many }],
         filter: when.clone(),
+        order: order.map(|by| Order { by: by.to_owned(), descending: false }),
         hydrate: partial,
         ..Pattern::default()
     })

@@ -6,6 +6,8 @@ use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 pub(super) const STRONG: [char; 3] = ['#', '|', '~'];
 /// Characters that separate parts in some keys and belong to values in others.
 pub(super) const WEAK: [char; 5] = ['/', ':', '_', '-', '.'];
+/// Keys made of parts have no more separators.
+const MAX_STRONG: usize = 24;
 /// The lengths of times with the precision of hours to microseconds, with their zone, the longest first.
 const TIME_LENGTHS: [usize; 13] = [32, 29, 27, 26, 25, 24, 23, 22, 20, 19, 17, 16, 13];
 
@@ -20,8 +22,16 @@ pub(super) struct Piece<'a> {
     pub is_value: bool,
 }
 
+/// Whether a text has so many separators that it is a value, and not a key made of parts.
+pub(super) fn is_endless(text: &str) -> bool {
+    text.matches(STRONG).nth(MAX_STRONG).is_some()
+}
+
 /// Cuts a text into pieces.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    if is_endless(text) {
+        return vec![Piece { mark: "", text, is_value: true }];
+    }
     let mut pieces = Vec::new();
     let mut rest = text;
     loop {

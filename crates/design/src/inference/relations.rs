@@ -65,17 +65,37 @@ fn parent(entities: &[Entity], number: usize) -> Option<usize> {
     entities.iter().position(is_single)
 }
 
+/// The attributes that identify items on their own, each with the entity.
+fn owned(entities: &[Entity]) -> Vec<(&str, &str)> {
+    let owned = entities.iter().filter_map(|entity| {
+        let fields: BTreeSet<&str> = entity.key_fields().collect();
+        let mut fields = fields.into_iter();
+        fields.next().filter(|_| fields.next().is_none()).map(|field| (field, entity.name.as_str()))
+    });
+    owned.collect()
+}
+
+/// What identifies something is no enumeration, however few there are yet: there will be another tenant.
+pub(super) fn identifiers(model: &mut Model) {
+    let owned: BTreeSet<(String, String)> =
+        owned(&model.entities).into_iter().map(|(field, name)| (field.to_owned(), name.to_owned())).collect();
+    for entity in &mut model.entities {
+        for attribute in &mut entity.attributes {
+            let name = &attribute.name;
+            let is_named = ["Id", "ID", "_id", "-id"].iter().any(|end| name.ends_with(end)) || name == "id";
+            let is_owned = owned.iter().any(|(field, owner)| field == name && *owner != entity.name);
+            if matches!(attribute.kind, ValueType::Choice(_)) && (is_named || is_owned) {
+                attribute.kind = ValueType::Id;
+            }
+        }
+        entity.numbers = Default::default();
+    }
+}
+
 /// Marks entities that connect two others.
 pub(super) fn edges(draft: &mut Draft) {
     let entities = &draft.model.entities;
-    let owned: Vec<(&str, &str)> = entities
-        .iter()
-        .filter_map(|entity| {
-            let fields: BTreeSet<&str> = entity.key_fields().collect();
-            let mut fields = fields.into_iter();
-            fields.next().filter(|_| fields.next().is_none()).map(|field| (field, entity.name.as_str()))
-        })
-        .collect();
+    let owned = owned(entities);
     let owner = |field: &str| owned.iter().find(|(own, _)| *own == field).map(|(_, name)| *name);
     let mut found = Vec::new();
     for (number, entity) in entities.iter().enumerate() {

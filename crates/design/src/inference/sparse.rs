@@ -13,9 +13,9 @@ const MAX_VALUES: usize = 4;
 
 /// All conditions that tell the items that are in an index from the others, the best first: what the key consists of, then attributes with few
 /// values, then whether other attributes exist.
-pub(super) fn candidates(all: &[Item], entity: &Entity, index: &Index, key: &[Template]) -> Vec<Condition> {
+pub(super) fn candidates(all: &[&Item], entity: &Entity, index: &Index, key: &[Template]) -> Vec<Condition> {
     let (inside, outside): (Vec<&Item>, Vec<&Item>) =
-        all.iter().partition(|item| index.keys.iter().all(|name| item.contains_key(name)));
+        all.iter().copied().partition(|item| index.keys.iter().all(|name| item.contains_key(name)));
     // A key that is made of other attributes is no attribute.
     let is_made = |name: &String| {
         let mut own = index.keys.iter().zip(key).filter(|(key, _)| *key == name);

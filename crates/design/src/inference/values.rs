@@ -87,6 +87,25 @@ impl Summary {
         }
     }
 
+    /// Adds the values of another summary.
+    pub fn merge(&mut self, other: Summary) {
+        if self.forms.is_none() {
+            (self.least, self.greatest, self.forms) = (other.least, other.greatest, other.forms);
+        } else if let Some(forms) = other.forms {
+            self.least = self.least.min(other.least);
+            self.greatest = self.greatest.max(other.greatest);
+            self.forms.iter_mut().for_each(|own| own.retain(|form| forms.contains(form)));
+        }
+        self.count += other.count;
+        self.nulls += other.nulls;
+        other.kinds.into_iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
+        self.has_fraction |= other.has_fraction;
+        self.distinct.extend(other.distinct);
+        self.has_many |= other.has_many || self.distinct.len() > MAX_CHOICES;
+        self.precisions.extend(other.precisions);
+        self.has_offset |= other.has_offset;
+    }
+
     /// Returns the type that all values have, or else most of them.
     pub fn value_type(&self) -> ValueType {
         match self.kinds.iter().max_by_key(|(_, count)| **count).map(|(kind, _)| *kind) {
@@ -126,7 +145,8 @@ impl Summary {
 
     /// Returns what narrows the type: the precision that many times have in common, and offsets.
     pub fn limits(&self) -> Limits {
-        if !self.has(Form::Timestamp) {
+        // Other kinds of values make it a text.
+        if !self.has(Form::Timestamp) || self.kinds.len() > 1 {
             return Limits::default();
         }
         let common = self.precisions.first().copied().flatten();
@@ -236,6 +256,9 @@ mod tests {
             ValueType::Choice(vec!["NEW".to_owned(), "PAID".to_owned()].into())
         );
         assert_eq!(texts(&words[..7]).value_type(), ValueType::Id);
+        let mut odd = texts(&["2026-01-02T10:00:00Z"; 8]);
+        odd.add(&Value::Bool(false));
+        assert_eq!((odd.value_type(), odd.limits()), (ValueType::String, Limits::default()));
         let mut mixed = texts(&["n/a"]);
         mixed.add(&Value::Null);
         (0..2).for_each(|_| mixed.add(&Value::Number("1".to_owned())));

@@ -1,8 +1,9 @@
 //! Holds a draft against the items it was made from: what does not fit is made more general, and what still does not fit is said.
 
-use super::entity::{generalise_index, is_nearly_all, open_remark};
+use super::entity::{generalise_index, open_remark};
 use super::explain::merged;
 use super::group::Group;
+use super::odd::{is_nearly_all, key_of};
 use crate::audit::check_item;
 use crate::draft::{Asked, Confidence, Draft};
 use crate::formatting::thousands;
@@ -10,7 +11,7 @@ use crate::item::{Item, Value};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, Model};
 use crate::source::Source;
-use crate::template::{Format, Part, Template};
+use crate::template::{DELIMITER, Format, Part, Template};
 use std::collections::BTreeSet;
 
 /// Generalises entities until their items fit, and notes how many do.
@@ -24,16 +25,14 @@ pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> 
         let index = index.clone();
         Box::new(move |entity: &mut Entity, _: &Group| generalise_index(entity, &index)) as Stage
     };
-    let mut stages: Vec<(Stage, bool)> = vec![(Box::new(|entity, _| free_fields(entity)), false)];
-    stages.extend(indexes.iter().map(|index| (free_index(index), false)));
-    // A few odd items do not take a key its meaning.
-    stages.push((Box::new(free_keys), true));
-    let mut fitting = fitting_items(groups, &as_read(draft)?);
-    for (stage, allows_exceptions) in stages {
-        let is_failing = |number: &usize| {
-            let (fitting, all) = (fitting[*number], groups[*number].sample.len());
-            fitting < all && !(allows_exceptions && is_nearly_all(fitting, all))
-        };
+    let model = as_read(draft)?;
+    let delimiter = model.usual_delimiter().unwrap_or(DELIMITER);
+    let mut stages: Vec<Stage> = vec![Box::new(move |entity, group| free_fields(entity, group, delimiter))];
+    stages.extend(indexes.iter().map(free_index));
+    stages.push(Box::new(free_keys));
+    let mut fitting = fitting_items(groups, &model);
+    for stage in stages {
+        let is_failing = |number: &usize| !fits_nearly_all(&fitting[*number], &groups[*number], &indexes);
         let failing: Vec<usize> = (0..groups.len()).filter(is_failing).collect();
         if failing.is_empty() {
             break;
@@ -43,11 +42,11 @@ pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> 
             stage(&mut draft.model.entities[*number], &groups[*number]);
             draft.model.entities[*number].numbers = Default::default();
         }
-        let now = fitting_items(groups, &as_read(draft)?);
+        let mut now = fitting_items(groups, &as_read(draft)?);
         // What does not help is undone.
         for number in failing {
-            if now[number] > fitting[number] {
-                fitting[number] = now[number];
+            if count(&now[number]) > count(&fitting[number]) {
+                fitting[number] = std::mem::take(&mut now[number]);
             } else {
                 draft.model.entities[number] = before[number].clone();
             }
@@ -55,11 +54,16 @@ pub(super) fn verify(groups: &[Group], draft: &mut Draft) -> Result<(), String> 
     }
     adapt(&proposed, groups, draft);
     let model = as_read(draft)?;
-    for ((entity, group), fitting) in model.entities.iter().zip(groups).zip(fitting_items(groups, &model)) {
+    for (entity, group) in model.entities.iter().zip(groups) {
         let all = group.sample.len();
-        let confidence = if fitting == all { Confidence::Certain } else { Confidence::Guess };
-        let fitting = format!("{} of {} items", thousands(fitting as u64), thousands(all as u64));
-        draft.note(format!("{}.key", entity.subject()), confidence, fitting);
+        let odd: Vec<&Item> = group.sample.iter().filter(|item| !fits(&model, entity, item)).collect();
+        let confidence = if odd.is_empty() { Confidence::Certain } else { Confidence::Guess };
+        let fitting = format!("{} of {} items", thousands((all - odd.len()) as u64), thousands(all as u64));
+        let subject = format!("{}.key", entity.subject());
+        draft.note(subject.clone(), confidence, fitting);
+        if let Some(first) = odd.first() {
+            draft.remark(subject, unfit_remark(&model, first));
+        }
     }
     Ok(())
 }
@@ -115,9 +119,27 @@ fn forget_unused(entity: &mut Entity, group: &Group) {
 /// Makes an entity more general.
 type Stage = Box<dyn Fn(&mut Entity, &Group)>;
 
-/// The number of sampled items of each entity that fit.
-fn fitting_items(groups: &[Group], model: &Model) -> Vec<usize> {
-    model.entities.iter().zip(groups).map(|(entity, group)| fitting(model, entity, group)).collect()
+/// Which sampled items of each entity fit.
+fn fitting_items(groups: &[Group], model: &Model) -> Vec<Vec<bool>> {
+    let fitting = |(entity, group): (&Entity, &Group)| -> Vec<bool> {
+        group.sample.iter().map(|item| fits(model, entity, item)).collect()
+    };
+    model.entities.iter().zip(groups).map(fitting).collect()
+}
+
+fn count(fitting: &[bool]) -> usize {
+    fitting.iter().filter(|fits| **fits).count()
+}
+
+/// Whether all but a few odd items fit, also of those that are in an index: odd ones do not take a key its meaning.
+fn fits_nearly_all(fitting: &[bool], group: &Group, indexes: &[Index]) -> bool {
+    let is_enough = |own: &dyn Fn(&Item) -> bool| {
+        let items = group.sample.iter().zip(fitting).filter(|(item, _)| own(item));
+        let fitting: Vec<bool> = items.map(|(_, fits)| *fits).collect();
+        count(&fitting) == fitting.len() || is_nearly_all(count(&fitting), fitting.len())
+    };
+    let is_inside = |index: &Index, item: &Item| index.keys.iter().any(|key| item.contains_key(key));
+    is_enough(&|_| true) && indexes.iter().all(|index| is_enough(&|item| is_inside(index, item)))
 }
 
 /// The model as it is when the file is read.
@@ -129,10 +151,15 @@ fn as_read(draft: &Draft) -> Result<Model, String> {
     })
 }
 
-/// The number of sampled items that fit.
-fn fitting(model: &Model, entity: &Entity, group: &Group) -> usize {
-    let fits = |item: &&Item| check_item(model, item).is_empty() && has_index_keys(model, entity, item);
-    group.sample.iter().filter(fits).count()
+fn fits(model: &Model, entity: &Entity, item: &Item) -> bool {
+    check_item(model, item).is_empty() && has_index_keys(model, entity, item)
+}
+
+/// Says why an item does not fit.
+fn unfit_remark(model: &Model, item: &Item) -> String {
+    let found = check_item(model, item).into_iter().next();
+    let why = found.map_or("its index keys have another form".to_owned(), |found| found.message);
+    format!("An item that does not fit is {}: {why}.", key_of(item, &model.table.keys))
 }
 
 /// Returns whether the index keys that an item has are of the form of their templates.
@@ -146,14 +173,22 @@ fn has_index_keys(model: &Model, entity: &Entity, item: &Item) -> bool {
     })
 }
 
-/// Fields of keys may contain any text.
-fn free_fields(entity: &mut Entity) {
+/// Fields of keys may contain any text, and so may identifiers that contain the delimiter.
+fn free_fields(entity: &mut Entity, group: &Group, delimiter: char) {
     let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
     let fields: Vec<String> =
         entity.key.iter().chain(index_keys).flat_map(Template::fields).map(str::to_owned).collect();
+    let is_cut = |name: &str| {
+        let mut texts = group.sample.iter().filter_map(|item| item.get(name)?.as_text());
+        texts.any(|text| text.contains(delimiter))
+    };
     for attribute in &mut entity.attributes {
-        if fields.contains(&attribute.name) && matches!(attribute.kind, ValueType::Id | ValueType::Choice(_))
-        {
+        let is_free = match attribute.kind {
+            ValueType::Id => fields.contains(&attribute.name) || is_cut(&attribute.name),
+            ValueType::Choice(_) => fields.contains(&attribute.name),
+            _ => false,
+        };
+        if is_free {
             attribute.kind = ValueType::String;
         }
     }

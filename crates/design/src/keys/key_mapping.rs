@@ -33,6 +33,8 @@ pub struct KeyMapping<'m> {
     pub shard: Option<&'m Shard>,
     /// The declared number of items here at a time.
     pub count: Option<u64>,
+    /// Whether the items are in an index that the model does not declare for them.
+    pub is_implied: bool,
 }
 
 impl<'m> TableOrIndex<'m> {
@@ -67,14 +69,11 @@ impl<'m> TableOrIndex<'m> {
 
     /// Returns the keys of an entity here, if it is stored here.
     pub fn mapping(&self, entity: &'m Entity) -> Option<KeyMapping<'m>> {
-        let (key, when, shard, count) = match self.index {
-            None => (&entity.key, Condition::default(), entity.shard.as_ref(), None),
-            Some(index) => {
-                let index_key = entity.index_key(&index.name)?;
-                let shard = index_key.shard.as_ref().or(entity.shard.as_ref());
-                (&index_key.key, membership(entity, index_key), shard, index_key.count)
-            }
+        let index_key = match self.index {
+            None => None,
+            Some(index) => Some(entity.index_key(&index.name)?),
         };
+        let key = index_key.map_or(&entity.key, |own| &own.key);
         let first = self.index.map_or(1, |index| index.partition_keys).min(key.len());
         let (partition, sort) = key.split_at(first);
         if partition.is_empty() {
@@ -87,9 +86,10 @@ impl<'m> TableOrIndex<'m> {
             key,
             partition: Template::joined(partition),
             sort,
-            when,
-            shard,
-            count,
+            when: index_key.map(|own| membership(entity, own)).unwrap_or_default(),
+            shard: index_key.and_then(|own| own.shard.as_ref()).or(entity.shard.as_ref()),
+            count: index_key.and_then(|own| own.count),
+            is_implied: index_key.is_some_and(|own| own.is_implied),
         })
     }
 
@@ -126,13 +126,13 @@ pub(crate) fn optional_fields<'m>(
     entity: &'m Entity,
     index_key: &'m IndexKey,
 ) -> impl Iterator<Item = &'m str> {
-    let optional = |name: &&str| entity.attribute(name).is_some_and(|attribute| attribute.optional);
-    index_key.key.iter().flat_map(Template::fields).filter(optional)
+    index_key.key.iter().flat_map(Template::fields).filter(|name| entity.may_lack(name))
 }
 
 /// Returns whether a key attribute of an index is an attribute that items have anyway, and not one that is generated for it.
 pub(crate) fn is_natural(model: &Model, name: &str, template: &Template) -> bool {
-    model.table.keys.iter().any(|key| key == name) || template.bare_field() == Some(name)
+    let mut own = model.table.keys.iter().chain(&model.table.type_attribute);
+    own.any(|own| own == name) || template.bare_field() == Some(name)
 }
 
 /// The condition that an entry of an index implies: its own, and that an item has the attributes of the key.

@@ -2,7 +2,7 @@
 
 use super::image::{Companion, Image};
 use super::normal_form::normal_value;
-use super::values::{Values, generated_names, new_keys};
+use super::values::{Values, generated_names, new_keys, outdated_names};
 use super::{Transition, old_name, storable};
 use crate::audit::copying::Copying;
 use crate::audit::{known_values, marker, marker_item, markers};
@@ -126,8 +126,9 @@ impl Transition<'_> {
             return None;
         }
         let whole = self.completed_copy(copy, made, present);
-        let generated = self.predecessor(copy).map(|own| generated_names(self.old, own)).unwrap_or_default();
-        let mut own = present.iter().filter(|(name, _)| !generated.contains(name.as_str()));
+        let before = self.predecessor(copy);
+        let outdated = before.map(|own| outdated_names(self, own, copy, present)).unwrap_or_default();
+        let mut own = present.iter().filter(|(name, _)| !outdated.contains(name.as_str()));
         let is_kept = |name: &String, value: &Value| {
             whole.get(&new_name(copy, name)).is_some_and(|kept| normal_value(kept) == normal_value(value))
         };
@@ -157,7 +158,8 @@ impl Transition<'_> {
                 && original.is_some_and(|original| original.attribute(name).is_some())
         };
         let mut generated = generated_names(self.new, copy);
-        generated.extend(self.predecessor(copy).into_iter().flat_map(|own| generated_names(self.old, own)));
+        let before = self.predecessor(copy);
+        generated.extend(before.into_iter().flat_map(|own| outdated_names(self, own, copy, present)));
         let mut whole = made.clone();
         for (name, value) in present {
             let own = new_name(copy, name);

@@ -1,7 +1,7 @@
 //! What an item becomes under another model, with the markers of its unique values and its copies.
 
 use super::normal_form::normal_value;
-use super::values::{Values, generated_names, new_keys};
+use super::values::{Values, generated_names, made_names, new_keys};
 use super::{Transition, companions, storable};
 use crate::audit::copying::Copying;
 use crate::audit::{check_item, known_values, marker_text, recognise};
@@ -74,9 +74,7 @@ impl<'m> Transition<'m> {
             Err(image) => return image,
         };
         if is_derived(self.new, after) {
-            // What the old model does not know is in its new form.
-            let was_copy = recognise(self.old, &texts).is_none_or(|before| is_derived(self.old, before));
-            return Image::Copy { entity: after, was_copy };
+            return Image::Copy { entity: after, was_copy: self.was_copy(after, item, &texts) };
         }
         let values = Values::new(self, before, after, item, &texts);
         let made = match self.contradiction(before, after, &texts, &values) {
@@ -96,11 +94,8 @@ impl<'m> Transition<'m> {
     ) -> Result<NewItem<'m>, String> {
         let keyed = new_keys(self, before, after, item, &values)?;
         let is_moved = key_of(self.new, &keyed) != key_of(self.old, item);
-        if let Some(name) = values.unclear.as_ref().filter(|_| is_moved) {
-            return Err(format!(
-                "{} has its {name} in its key only, where several delimiters leave its end open",
-                after.name
-            ));
+        if let Some(unclear) = values.unclear.as_ref().filter(|_| is_moved) {
+            return Err(format!("{} has its {unclear}", after.name));
         }
         let (companions, obsolete) = companions::of(self, before, after, &keyed, &values);
         match self.unstorable(after, &keyed, &companions) {
@@ -160,6 +155,10 @@ impl<'m> Transition<'m> {
         let (before, after) = (recognise(self.old, texts), recognise(self.new, texts));
         let Some(before) = before else {
             let after = after.ok_or_else(|| Image::Unknown("no entity has such a key".to_owned()))?;
+            if !has_type_of(self.new, after, texts) {
+                let reason = "the old model has no such key, and without a type they are not of the new one";
+                return Err(Image::Unknown(reason.to_owned()));
+            }
             return Ok((self.predecessor(after), after));
         };
         let values = known_values(self.old, before, texts);
@@ -171,20 +170,38 @@ impl<'m> Transition<'m> {
         {
             return Ok((self.predecessor(after), after));
         }
-        successor.map(|after| (Some(before), after)).ok_or_else(|| match self.is_redundant(before, item) {
-            true => Image::Dropped,
-            false => Image::Removed(before.name.clone()),
+        successor.map(|after| (Some(before), after)).ok_or_else(|| {
+            if !has_type_of(self.old, before, texts) {
+                let name = &before.name;
+                return Image::Unknown(format!(
+                    "they have a key of {name}, which the new model does not have, but not its type"
+                ));
+            }
+            match self.is_redundant(before, item) {
+                true => Image::Dropped,
+                false => Image::Removed(before.name.clone()),
+            }
         })
+    }
+
+    /// Whether an item that becomes a copy was one: a copy of the old model, or one in its new form. Only its type and what its entity declares
+    /// tell that from an item of the application with such a key.
+    fn was_copy(&self, after: &Entity, item: &Item, texts: &Attributes) -> bool {
+        if let Some(before) = recognise(self.old, texts) {
+            return is_derived(self.old, before) && has_type_of(self.old, before, texts);
+        }
+        let generated = generated_names(self.new, after);
+        item.keys().all(|name| generated.contains(name.as_str()) || after.attribute(name).is_some())
     }
 
     /// Whether an item of the old model is a copy that has no values of its own.
     fn is_redundant(&self, before: &Entity, item: &Item) -> bool {
         let original = before.copies.as_deref().and_then(|name| self.old.entity(name));
-        let generated = generated_names(self.old, before);
+        let made = made_names(self.old, before, item);
         is_derived(self.old, before)
             && original.is_some_and(|original| {
                 let is_shared = |name: &String| original.attribute(name).is_some();
-                item.keys().all(|name| generated.contains(name.as_str()) || is_shared(name))
+                item.keys().all(|name| made.contains(name.as_str()) || is_shared(name))
             })
     }
 
@@ -236,6 +253,12 @@ pub fn key_of(model: &Model, item: &Item) -> Item {
 pub(super) fn is_marker(model: &Model, texts: &Attributes) -> bool {
     let partition = model.table.keys.first().and_then(|key| texts.get(key));
     partition.is_some_and(|key| marker_text(model, key).is_some())
+}
+
+/// Whether an item has the type of an entity, if the model has types. A key alone may be the application's.
+fn has_type_of(model: &Model, entity: &Entity, texts: &Attributes) -> bool {
+    let name = model.table.type_attribute.as_ref();
+    name.is_none_or(|name| texts.get(name) == Some(&entity.type_value))
 }
 
 /// Returns whether the items of an entity are made from those of another.

@@ -6,6 +6,8 @@ use crate::audit::fingerprint::fingerprint;
 use crate::audit::{known_values, recognise};
 use crate::generate::typed_value;
 use crate::item::{Attributes, Item, attributes};
+use crate::keys::key_mapping::is_natural;
+use crate::keys::key_sources::KeySources;
 use crate::model::decimal::Decimal;
 use crate::model::{Aggregate, Entity, Model};
 use std::collections::{HashMap, HashSet};
@@ -128,14 +130,22 @@ pub fn aggregates_of(entity: &Entity, item: &Item) -> Item {
 /// Returns an item without its aggregates and the index keys that follow from them.
 pub fn without_aggregates(model: &Model, entity: &Entity, item: &Item) -> Item {
     let mut rest = with_aggregates(entity, item, &Item::new());
-    for own in &entity.indexes {
+    if entity.aggregates.is_empty() {
+        return rest;
+    }
+    let sources = KeySources::new(model, entity);
+    for own in entity.declared_indexes() {
         let follows =
             entity.aggregates.iter().map(|aggregate| aggregate.name.as_str()).any(|name| {
                 own.when.mentions(name) || own.key.iter().any(|template| template.has_field(name))
             });
-        let keys = model.index(&own.index).filter(|_| follows).into_iter().flat_map(|index| &index.keys);
-        for name in keys.filter(|name| entity.attribute(name).is_none() && !model.table.keys.contains(name)) {
-            rest.remove(name);
+        let Some(index) = model.index(&own.index).filter(|_| follows) else { continue };
+        for (name, template) in index.keys.iter().zip(&own.key) {
+            let is_made_of_them = entity.aggregates.iter().any(|own| template.has_field(&own.name));
+            let follows = is_made_of_them || !sources.is_always_generated(name);
+            if follows && entity.attribute(name).is_none() && !is_natural(model, name, template) {
+                rest.remove(name);
+            }
         }
     }
     rest

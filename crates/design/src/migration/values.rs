@@ -2,12 +2,12 @@
 
 use super::normal_form::normal_value;
 use super::{Transition, conversion, old_name};
-use crate::audit::recognise;
+use crate::audit::{known_values, recognise};
 use crate::generate::typed_value;
-use crate::item::{Attributes, Item, Value};
+use crate::item::{Attributes, Item, Value, attributes};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Aggregate, Attribute, Entity, Model};
-use crate::template::{FieldTypes, Part, SHARD, Template};
+use crate::template::{FieldTypes, Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
 /// An item's attributes under both models, without generated keys.
@@ -22,7 +22,7 @@ pub(super) struct Values {
     pub missing: Vec<String>,
     /// The old and the new name of an attribute that the item has under both, with different values.
     pub contradiction: Option<(String, String)>,
-    /// An attribute that only the key contains, where its value has no clear end.
+    /// An attribute that only the key contains, and why its value cannot be read there.
     pub unclear: Option<String>,
     /// Whether the new model recognises the item: it may have its new keys already.
     is_recognised: bool,
@@ -110,14 +110,18 @@ impl Values {
 
     /// Writes a value as the new type of its attribute has it, if that loses nothing.
     fn convert(&mut self, before: &Entity, after: &Entity, attribute: &Attribute) {
+        let name = &attribute.name;
         let old = old_name(before, after, attribute).and_then(|name| before.attribute(name));
-        let Some(value) = self.item.get(&attribute.name) else { return };
-        if old.is_none_or(|old| old.is_within(attribute)) {
-            return;
-        }
-        if let Some(converted) = conversion::converted(attribute, FieldTypes::delimiter(after), value) {
-            self.new.extend(converted.to_text().map(|text| (attribute.name.clone(), text)));
-            self.item.insert(attribute.name.clone(), converted);
+        let Some(old) = old.filter(|old| !old.is_within(attribute)) else { return };
+        let in_item = self.item.get(name).cloned();
+        let in_key = || self.new.get(name).map(|text| typed_value(&old.kind, text));
+        let Some(value) = in_item.clone().or_else(in_key) else { return };
+        if let Some(converted) = conversion::converted(attribute, FieldTypes::delimiter(after), &value) {
+            self.new.extend(converted.to_text().map(|text| (name.clone(), text)));
+            // What only the key holds is held by the new key, or becomes an attribute with it.
+            if in_item.is_some() {
+                self.item.insert(name.clone(), converted);
+            }
         }
     }
 
@@ -142,7 +146,8 @@ impl Values {
     /// Gives a new attribute its default or computed value, if it has none. A value that only a key holds becomes an attribute if requests
     /// filter by it.
     fn complete(&mut self, new: &Model, before: Option<&Entity>, after: &Entity, attribute: &Attribute) {
-        if let Some(text) = self.new.get(&attribute.name) {
+        let is_null = self.item.get(&attribute.name) == Some(&Value::Null);
+        if let Some(text) = self.new.get(&attribute.name).filter(|_| !is_null) {
             if !self.item.contains_key(&attribute.name) && new.is_filtered(after, &attribute.name) {
                 self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
             }
@@ -153,7 +158,7 @@ impl Values {
                 self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, &text));
                 self.new.insert(attribute.name.clone(), text);
             }
-            None if attribute.optional => {}
+            None if attribute.optional || is_null => {}
             None if before.is_none_or(|before| old_name(before, after, attribute).is_some()) => {}
             None => self.missing.push(attribute.name.clone()),
         }
@@ -170,7 +175,7 @@ impl Values {
 }
 
 /// Adds the fields of an item's keys that it does not have as attributes. A time bucket is only a part of a value. Returns a field that the item does
-/// not have, and whose value has no clear end in the table's key.
+/// not have, and why its value cannot be read in the table's key.
 fn add_key_fields(
     model: &Model,
     entity: &Entity,
@@ -186,7 +191,12 @@ fn add_key_fields(
             let open = open_fields(template, entity, &found);
             let is_lacking = |field: &&String| !texts.contains_key(*field);
             if location.index.is_none() {
-                unclear = unclear.or_else(|| open.iter().find(is_lacking).cloned());
+                let first = open.iter().find(is_lacking);
+                unclear = unclear.or_else(|| {
+                    first.map(|field| {
+                        format!("{field} in its key only, where several delimiters leave its end open")
+                    })
+                });
             }
             for (field, value) in
                 found.into_iter().filter(|(field, _)| whole.contains(field.as_str()) && !open.contains(field))
@@ -195,7 +205,18 @@ fn add_key_fields(
             }
         }
     }
-    unclear
+    unclear.or_else(|| lower_only(entity, values))
+}
+
+/// A field of the table's key whose value is known only in lower case, and that this is so.
+fn lower_only(entity: &Entity, values: &Attributes) -> Option<String> {
+    let mut parts = entity.key.iter().flat_map(|template| &template.parts);
+    parts.find_map(|part| match part {
+        Part::Field { name, format: Format::Lower } if !values.contains_key(name) => {
+            Some(format!("{name} in its key only, in lower case"))
+        }
+        _ => None,
+    })
 }
 
 /// The fields whose ends several delimiters of a key leave open, as in `x#y#z` of `{title}#{remark}`.
@@ -271,9 +292,9 @@ pub(super) fn new_keys(
     if let Some(name) = &new.table.type_attribute {
         made.insert(name.clone(), Value::String(after.type_value.clone()));
     }
-    let mut keyed = own_attributes(transition, before, after, values, &made)?;
+    let mut keyed = own_attributes(transition, before, after, (item, values), &made)?;
     keyed.extend(made);
-    keep_recovered(after, values, &recoverable, &mut keyed);
+    keep_recovered(before, after, values, &recoverable, &mut keyed);
     Ok(keyed)
 }
 
@@ -286,20 +307,16 @@ fn own_attributes(
     transition: &Transition<'_>,
     before: Option<&Entity>,
     after: &Entity,
-    values: &Values,
+    (item, values): (&Item, &Values),
     made: &Item,
 ) -> Result<Item, String> {
     let Transition { old, new } = *transition;
     let mut own = values.item.clone();
-    let generated = before.map(|before| generated_names(old, before)).unwrap_or_default();
-    own.retain(|name, _| !generated.contains(name.as_str()) || after.attribute(name).is_some());
+    let outdated = before.map(|before| outdated_names(transition, before, after, item)).unwrap_or_default();
+    own.retain(|name, _| !outdated.contains(name.as_str()) || after.attribute(name).is_some());
     // An item that has its new form already may have keys that do not follow from its values any more.
-    let may_be_key = |name: &str, value: &Value| {
-        let text = value.to_text().unwrap_or_default();
-        let is_made = |template: &Template| template.matches(&text, after).is_some();
-        values.is_recognised && key_template(new, after, name).is_some_and(is_made)
-    };
-    own.retain(|name, value| after.attribute(name).is_some() || !may_be_key(name, value));
+    let in_new_form = if values.is_recognised { made_names(new, after, item) } else { BTreeSet::new() };
+    own.retain(|name, _| after.attribute(name).is_some() || !in_new_form.contains(name.as_str()));
     let (old_keys, new_keys) = (key_names(old), key_names(new));
     let is_in_the_way = |(name, value): &(&String, &Value)| match made.get(*name) {
         _ if after.attribute(name).is_some() => false,
@@ -324,17 +341,69 @@ pub(super) fn generated_names<'m>(model: &'m Model, entity: &'m Entity) -> BTree
     names.filter(|name| entity.attribute(name).is_none()).collect()
 }
 
-/// The template that a key attribute of an entity is made from.
-fn key_template<'m>(model: &'m Model, entity: &'m Entity, name: &str) -> Option<&'m Template> {
-    TableOrIndex::all(model).into_iter().find_map(|location| {
-        let position = location.key_names(model).iter().position(|key| key == name)?;
-        location.mapping(entity)?.key.get(position)
-    })
+/// The attributes that an item loses with its old model, or that are made anew: those that the old model has made. What the application has
+/// stored under such a name stays, unless the new model makes it.
+pub(super) fn outdated_names<'m>(
+    transition: &Transition<'m>,
+    before: &'m Entity,
+    after: &Entity,
+    item: &Item,
+) -> BTreeSet<&'m str> {
+    let mut names = generated_names(transition.old, before);
+    let (made, anew) = (made_names(transition.old, before, item), generated_names(transition.new, after));
+    names.retain(|name| made.contains(name) || anew.contains(name));
+    names
 }
 
-/// Adds the attributes that only the old keys contain.
-fn keep_recovered(after: &Entity, values: &Values, recoverable: &BTreeSet<&str>, keyed: &mut Item) {
-    for attribute in &after.attributes {
+/// The attributes of an item that a model has made for it, now or when it had other values: its keys and its type.
+pub(super) fn made_names<'m>(model: &'m Model, entity: &'m Entity, item: &Item) -> BTreeSet<&'m str> {
+    let texts = attributes(item);
+    let values = known_values(model, entity, &texts);
+    let is_made = |location: &TableOrIndex<'_>| {
+        location.index.is_none() || has_keys_of(model, entity, location, item, &values)
+    };
+    let locations = TableOrIndex::all(model).into_iter();
+    let own = locations.filter(|location| location.mapping(entity).is_some() && is_made(location));
+    let keys = own.flat_map(|location| location.key_names(model));
+    let kind = model.table.type_attribute.iter().filter(|name| texts.get(*name) == Some(&entity.type_value));
+    let names = keys.chain(kind).map(String::as_str);
+    names.filter(|name| entity.attribute(name).is_none()).collect()
+}
+
+/// Whether an item has the keys of an index that a model makes for its entity, or had with other values: all of them fit, and one of them has a
+/// text of the model, or the item's own values.
+fn has_keys_of(
+    model: &Model,
+    entity: &Entity,
+    index: &TableOrIndex<'_>,
+    item: &Item,
+    values: &Attributes,
+) -> bool {
+    let Some(mapping) = index.mapping(entity) else { return false };
+    let mut is_telling = false;
+    let mut keys = index.key_names(model).iter().zip(mapping.key).enumerate();
+    let all_fit = keys.all(|(position, (name, template))| {
+        let Some(key) = item.get(name) else { return false };
+        let made =
+            template.fill(values).ok().map(|text| normal_value(&index.key_value(model, position, text)));
+        let is_equal = made == Some(normal_value(key));
+        is_telling |= is_equal || template.parts.iter().any(|part| matches!(part, Part::Text(_)));
+        is_equal || key.to_text().is_some_and(|text| template.matches(&text, entity).is_some())
+    });
+    all_fit && is_telling
+}
+
+/// Adds the attributes that only the old keys contain, those that the new model does not declare included: nothing else holds their values.
+fn keep_recovered(
+    before: Option<&Entity>,
+    after: &Entity,
+    values: &Values,
+    recoverable: &BTreeSet<&str>,
+    keyed: &mut Item,
+) {
+    let is_undeclared = |attribute: &&Attribute| after.attribute(&attribute.name).is_none();
+    let given_up = before.into_iter().flat_map(|before| &before.attributes).filter(is_undeclared);
+    for attribute in after.attributes.iter().chain(given_up) {
         let name = attribute.name.as_str();
         if let Some(text) =
             values.new.get(name).filter(|_| !keyed.contains_key(name) && !recoverable.contains(name))

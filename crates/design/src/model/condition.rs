@@ -3,6 +3,7 @@
 //! A condition is a tree. Whether one implies another is decided over the regions into which the mentioned values divide each attribute
 //! (`implication`). Missing attributes count as DynamoDB counts them: every comparison with one is false, except `!=`.
 
+mod display;
 mod implication;
 pub mod lexer;
 mod parser;
@@ -18,7 +19,6 @@ use crate::source::Span;
 use crate::template::FieldTypes;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The most values for which one request each is planned.
 const MAX_VALUES: usize = 100;
@@ -274,6 +274,20 @@ impl Condition {
         Some(self.possible(attribute, candidates, types))
     }
 
+    /// Returns what it says about items of which an attribute has this value.
+    #[must_use]
+    pub fn given(&self, attribute: &str, value: &str) -> Condition {
+        let all = |parts: &[Condition]| parts.iter().map(|part| part.given(attribute, value)).collect();
+        match self {
+            Condition::All(parts) => Condition::All(all(parts)),
+            Condition::Any(parts) => Condition::Any(all(parts)),
+            Condition::Not(part) => Condition::Not(Box::new(part.given(attribute, value))),
+            Condition::Test(test) if test.attribute != attribute => self.clone(),
+            Condition::Test(test) if test.holds(Some(value)) => Condition::All(Vec::new()),
+            Condition::Test(_) => Condition::Any(Vec::new()),
+        }
+    }
+
     /// Returns it with every constant as the type of its attribute writes it: `'5'` is a number where the attribute is one.
     #[must_use]
     pub fn typed(&self, types: &dyn FieldTypes) -> Condition {
@@ -440,59 +454,4 @@ impl Constant {
             _ => Constant::Text(text.to_owned()),
         }
     }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let join = |parts: &[Condition], word: &str, bracketed: fn(&Condition) -> bool| {
-            let parts: Vec<String> = parts
-                .iter()
-                .map(|part| if bracketed(part) { format!("({part})") } else { part.to_string() })
-                .collect();
-            parts.join(word)
-        };
-        match self {
-            Condition::All(parts) => out.write_str(&join(parts, " and ", |part| {
-                matches!(part, Condition::Any(_) | Condition::All(_))
-            })),
-            Condition::Any(parts) => {
-                out.write_str(&join(parts, " or ", |part| matches!(part, Condition::Any(_))))
-            }
-            Condition::Not(part) => match part.as_ref() {
-                Condition::Test(_) => write!(out, "not {part}"),
-                _ => write!(out, "not ({part})"),
-            },
-            Condition::Test(test) => test.fmt(out),
-        }
-    }
-}
-
-impl fmt::Display for Test {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.attribute;
-        match &self.comparison {
-            Comparison::Is(comparator, value) => write!(out, "{name} {} {value}", comparator.symbol()),
-            Comparison::Among(values) => {
-                let values: Vec<String> = values.iter().map(Constant::to_string).collect();
-                write!(out, "{name} in ({})", values.join(", "))
-            }
-            Comparison::Between(from, to) => write!(out, "{name} between {from} and {to}"),
-            Comparison::Exists => write!(out, "exists({name})"),
-            Comparison::BeginsWith(text) => write!(out, "begins_with({name}, {})", quoted(text)),
-            Comparison::Contains(text) => write!(out, "contains({name}, {})", quoted(text)),
-        }
-    }
-}
-
-impl fmt::Display for Constant {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Constant::Text(text) => out.write_str(&quoted(text)),
-            other => out.write_str(other.as_str()),
-        }
-    }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

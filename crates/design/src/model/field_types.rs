@@ -2,16 +2,29 @@
 
 use super::decimal::Decimal;
 use super::value_type::ValueType;
-use super::{Attribute, Entity};
+use super::{Attribute, Entity, IndexKey};
 use crate::template::{DELIMITER, FieldTypes, SHARD};
 
 const SHARD_TYPE: ValueType = ValueType::Int;
+
+impl Entity {
+    /// Returns whether items may lack an attribute that their entity has.
+    pub fn may_lack(&self, name: &str) -> bool {
+        self.attribute(name).is_some() && !self.is_required(name)
+    }
+}
 
 impl FieldTypes for Entity {
     fn is_required(&self, field: &str) -> bool {
         // An item that nothing is counted for may lack the count.
         let is_aggregate = self.aggregates.iter().any(|aggregate| aggregate.name == field);
         !is_aggregate && self.attribute(field).is_some_and(|attribute| !attribute.optional)
+    }
+
+    fn may_be_null(&self, field: &str) -> bool {
+        // No index key is made from null.
+        let is_made = |own: &IndexKey| own.when.is_empty() && own.key.iter().any(|key| key.has_field(field));
+        !self.is_required(field) && !self.indexes.iter().any(is_made)
     }
 
     fn is_positive(&self, field: &str) -> bool {

@@ -62,7 +62,8 @@ impl Shard {
         self.selected(values).unwrap_or_else(|| self.of_text(&all()))
     }
 
-    fn of_text(&self, text: &str) -> u64 {
+    /// Returns the shard of items whose attribute has this text.
+    pub fn of_text(&self, text: &str) -> u64 {
         u64::from(crc32fast::hash(text.as_bytes())) % self.count.max(1)
     }
 

@@ -158,6 +158,21 @@ impl ValueType {
         }
     }
 
+    /// Returns texts between which all values sort, if the type has such: the least and the greatest, or all choices.
+    pub fn outermost(&self) -> Vec<&str> {
+        match self {
+            ValueType::Choice(choices) => choices.iter().map(String::as_str).collect(),
+            ValueType::Date => vec!["0000-01-01", "9999-12-31"],
+            // Seconds sort before the zone.
+            ValueType::Timestamp => vec!["0000-01-01T00:00", "9999-12-31T23:59Z"],
+            ValueType::Ulid => vec!["00000000000000000000000000", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"],
+            ValueType::Uuid => {
+                vec!["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns whether values sort as their text does.
     pub fn sorts_as_text(&self) -> bool {
         !self.is_number()

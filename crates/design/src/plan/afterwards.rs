@@ -1,17 +1,15 @@
 //! What the caller does with the results of a plan's requests: DynamoDB neither merges requests nor keeps the order of a batch.
 
-use super::text_range::range_test;
+use super::requirement::{Requirement, all_of};
 use super::{Operation, Planner, Step};
-use crate::formatting::all_of;
-use crate::model::condition::Condition;
-use crate::model::{Model, Pattern};
+use crate::model::Model;
 use std::fmt;
 
 /// What the caller does with the items of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Afterwards {
-    /// Drops items that do not meet the tests: GetItem and BatchGetItem have no filter, and that of a Query does not take attributes of its key.
-    Drop(Vec<String>),
+    /// Drops items that do not meet the requirements: GetItem and BatchGetItem have no filter, and that of a Query does not take attributes of its key.
+    Drop(Vec<Requirement>),
     /// Reads pages until this many items are left, since `Limit` counts items before any are dropped.
     Continue(u64),
     /// Reads the time buckets one after the other until enough items are found.
@@ -52,7 +50,7 @@ impl fmt::Display for Afterwards {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = |descending: &bool| if *descending { "descending" } else { "ascending" };
         match self {
-            Afterwards::Drop(tests) => write!(out, "drop the items without {}", all_of(tests)),
+            Afterwards::Drop(requirements) => write!(out, "drop the items without {}", all_of(requirements)),
             Afterwards::Continue(number) => write!(
                 out,
                 "continue from LastEvaluatedKey until {number} are left: Limit counts items before any are dropped"
@@ -80,17 +78,23 @@ impl fmt::Display for Afterwards {
 }
 
 impl Step<'_> {
-    /// Returns the tests that are not sent as a filter: those of a GetItem or BatchGetItem, and those that name attributes of the key that a Query reads by.
-    pub fn unsent_tests(&self, model: &Model, pattern: &Pattern) -> Vec<String> {
-        if self.operation != Operation::Query {
-            return self.filter.clone();
-        }
-        let names = self.location.key_names(model).iter();
-        let given = names.clone().flat_map(|name| [format!("{name} = :{name}"), range_test(name)]);
-        let parts = pattern.filter.conjuncts().into_iter();
-        let parts =
-            parts.filter(|part| names.clone().any(|name| part.mentions(name))).map(Condition::to_string);
-        given.chain(parts).filter(|test| self.filter.contains(test)).collect()
+    /// Returns what the caller drops of the items.
+    pub(super) fn dropped(&self) -> impl Iterator<Item = &Requirement> {
+        let all = self.afterwards.iter().filter_map(|work| match work {
+            Afterwards::Drop(requirements) => Some(requirements),
+            _ => None,
+        });
+        all.flatten()
+    }
+
+    /// Returns what is not sent as a filter: all of a GetItem or BatchGetItem, and of a Query what concerns attributes of the key that it reads by.
+    pub fn unsent_requirements(&self, model: &Model) -> Vec<Requirement> {
+        let keys = self.location.key_names(model);
+        let is_key = |name: &str| keys.iter().any(|key| key == name);
+        let is_unsent = |requirement: &&Requirement| {
+            self.operation != Operation::Query || requirement.attributes().into_iter().any(is_key)
+        };
+        self.filter.iter().filter(is_unsent).cloned().collect()
     }
 }
 
@@ -98,7 +102,7 @@ impl<'m> Planner<'_, 'm> {
     /// What the caller, who wants this many items, does with those of one step. `in_turn` is whether time buckets are read one after the other.
     pub(super) fn afterwards(&self, step: &Step<'m>, wanted: Option<u64>, in_turn: bool) -> Vec<Afterwards> {
         let mut afterwards = Vec::new();
-        let unsent = step.unsent_tests(self.model, self.pattern);
+        let unsent = step.unsent_requirements(self.model);
         if !unsent.is_empty() {
             afterwards.push(Afterwards::Drop(unsent));
         }

@@ -2,6 +2,7 @@
 
 use super::Planner;
 use super::access::Access;
+use super::requirement::Requirement;
 use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::size;
@@ -84,7 +85,7 @@ impl<'m> Planner<'_, 'm> {
 
     /// The items that a filter on inputs leaves; what other tests leave is not known.
     fn left_by_inputs(&self, access: &Access<'m>, read: ItemCount) -> ItemCount {
-        let is_filter = |input: &&String| access.filter.contains(&format!("{input} = :{input}"));
+        let is_filter = |input: &&String| access.filter.contains(&Requirement::Input((*input).clone()));
         let inputs: Vec<&String> = self.pattern.inputs.iter().filter(is_filter).collect();
         if inputs.is_empty() {
             return read;
@@ -102,9 +103,10 @@ fn share(part: f64, whole: f64) -> f64 {
 /// The items under the keys that are read. A hash spreads them evenly over the shards, but not exactly.
 fn collection(model: &Model, access: &Access<'_>) -> ItemCount {
     let all = alternatives(model, access);
-    let average = (all.average / access.one_of as f64).max(all.average.min(1.0));
-    // How much of a collection is in a range or a time bucket is not declared.
-    let is_part = access.is_selective || access.is_bounded();
+    let average = (all.average * access.shards.share).max(all.average.min(1.0));
+    // How much of a collection is in a range, a time bucket or the shards of some values is not declared.
+    let is_in_some_shards = !access.shards.numbers.is_empty() && access.shards.share < 1.0;
+    let is_part = access.is_selective || access.is_bounded() || is_in_some_shards;
     let basis = if is_part && all.max > 1.0 { Basis::Assumed } else { all.basis };
     ItemCount { average, basis, ..all }
 }

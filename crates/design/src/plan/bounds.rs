@@ -35,7 +35,6 @@ pub fn range_texts(
         None if field.is_number => format!("-{GREATEST}"),
         None => match field.first_characters() {
             Some((first, _)) => first.to_string(),
-            None if start.is_empty() => FIRST.to_string(),
             None => String::new(),
         },
     };
@@ -46,7 +45,12 @@ pub fn range_texts(
             field.first_characters().map_or_else(|| LAST.to_string(), |(_, last)| format!("{last}{LAST}"))
         }
     };
-    Some((format!("{start}{lower}"), format!("{start}{upper}")))
+    // DynamoDB refuses empty key values.
+    let bound = |value: String| match format!("{start}{value}") {
+        empty if empty.is_empty() => FIRST.to_string(),
+        text => text,
+    };
+    Some((bound(lower), bound(upper)))
 }
 
 /// The attribute of a range as the sort key holds it.

@@ -1,9 +1,9 @@
 //! Which attributes the filters of requests test. A filter drops an item that has the value only inside a key.
 
-use super::text_range::range_test;
-use super::{Operation, Step, plans};
+use super::requirement::Requirement;
+use super::{Operation, plans};
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Model, Pattern};
+use crate::model::Model;
 use std::collections::{BTreeSet, HashMap};
 
 /// The attributes of each entity that a planned or declared request filters by.
@@ -21,7 +21,7 @@ impl FilteredAttributes {
             let planned = plans.get(pattern.name.as_str()).and_then(|plan| plan.as_ref().ok());
             let steps = planned.into_iter().flat_map(|plan| &plan.steps);
             for step in steps.filter(|step| step.operation == Operation::Query) {
-                let names = tested(pattern, step);
+                let names = step.filter.iter().flat_map(Requirement::attributes).collect();
                 step.targets.iter().for_each(|entity| filtered.add(&entity.name, &names));
             }
             if let Some(request) = &pattern.request {
@@ -42,14 +42,4 @@ impl FilteredAttributes {
     pub fn contains(&self, entity: &str, attribute: &str) -> bool {
         self.by_entity.get(entity).is_some_and(|names| names.contains(attribute))
     }
-}
-
-/// The attributes that the filter of a step tests.
-fn tested<'p>(pattern: &'p Pattern, step: &Step<'_>) -> BTreeSet<&'p str> {
-    let is_tested = |test: String| step.filter.contains(&test);
-    let inputs = pattern.inputs.iter().map(String::as_str);
-    let inputs = inputs.filter(|name| is_tested(format!("{name} = :{name}")));
-    let parts = pattern.filter.conjuncts().into_iter().filter(|part| is_tested(part.to_string()));
-    let range = pattern.range.iter().map(|range| range.by.as_str()).filter(|by| is_tested(range_test(by)));
-    inputs.chain(parts.flat_map(|part| part.attributes())).chain(range).collect()
 }

@@ -4,6 +4,7 @@
 //! it hold. What the pattern restricts or orders belongs to the first entity on the way that has the attribute.
 
 use super::afterwards::Afterwards;
+use super::requirement::Requirement;
 use super::{Obstacle, Operation, Plan, Planner, Step, Unserved};
 use crate::capacity::estimate::ItemCount;
 use crate::formatting::list;
@@ -60,8 +61,8 @@ impl<'m> Planner<'_, 'm> {
             let planner = Planner { model: self.model, keys: self.keys, pattern: &stage.pattern };
             let mut plan = planner.run().map_err(|unserved| self.explain_gap(stage, before, unserved))?;
             if let Some((from, number)) = before {
-                if let Some(step) = plan.steps.iter().find(|step| lists(step, &stage.links)) {
-                    return Err(unlinked(from, step.targets[0], missing_in(step, &stage.links)));
+                if let Some(step) = plan.sifted_steps().find(|step| lists(step, &stage.links)) {
+                    return Err(unlinked(from, step.targets[0], missing_in(&step, &stage.links)));
                 }
                 let follow = Follow { from, links: stage.links.clone() };
                 repeat(&mut plan.steps, &follow, number);
@@ -324,8 +325,8 @@ pub fn links_between(
 
 /// Returns whether a step finds what an item leads to only by reading everything and dropping the rest.
 fn lists(step: &Step<'_>, links: &[Link]) -> bool {
-    links.iter().any(|link| step.filter.iter().any(|test| *test == format!("{0} = :{0}", link.to)))
-        && !links.iter().any(|link| step.partition.has_field(&link.to))
+    let is_filtered = |link: &Link| step.filter.contains(&Requirement::Input(link.to.clone()));
+    links.iter().any(is_filtered) && !links.iter().any(|link| step.partition.has_field(&link.to))
 }
 
 /// The fields of the partition key that no link gives.

@@ -4,11 +4,12 @@ use super::access::Access;
 use super::afterwards::Afterwards;
 use super::amount::Amount;
 use super::follow::batches;
+use super::requirement::{Requirement, distinct};
 use super::{Obstacle, Operation, Planner, SortCondition, Step};
 use crate::capacity::size;
 use crate::keys::key_mapping::TableOrIndex;
-use crate::model::Target;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::{Entity, Target};
+use std::collections::BTreeMap;
 
 impl<'m> Planner<'_, 'm> {
     /// Turns accesses to one partition into requests.
@@ -17,49 +18,55 @@ impl<'m> Planner<'_, 'm> {
         accesses: &[(&Target, Access<'m>)],
         cover: Option<SortCondition>,
     ) -> Result<Vec<Step<'m>>, Obstacle> {
+        let late = distinct(accesses.iter().flat_map(|(_, access)| &access.unfiltered));
+        let step = self.first_step(accesses, cover, late.is_empty());
+        let hydration = self.hydration(accesses, &step)?;
+        let mut steps: Vec<Step<'m>> = std::iter::once(step).chain(hydration).collect();
+        // Where a single item that is read with a list does not exist, the list is longer by one.
+        let is_mixed = accesses.iter().any(|(target, _)| !target.many) && accesses.len() > 1;
+        if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit.filter(|_| is_mixed)) {
+            last.afterwards.push(Afterwards::KeepOfAll(limit));
+        }
+        if let Some(last) = steps.last_mut().filter(|_| !late.is_empty()) {
+            last.afterwards.push(Afterwards::Drop(late));
+            last.afterwards.extend(self.pattern.limit.map(Afterwards::Keep));
+        }
+        Ok(steps)
+    }
+
+    /// The request that searches. `is_last_test` is whether nothing is left to be tested after its filter.
+    fn first_step(
+        &self,
+        accesses: &[(&Target, Access<'m>)],
+        cover: Option<SortCondition>,
+        is_last_test: bool,
+    ) -> Step<'m> {
         let (_, first) = &accesses[0];
         let location = first.mapping.location;
         let sort = cover.unwrap_or_else(|| first.sort.clone());
         let exact = matches!(sort, SortCondition::Equals(_)) || first.mapping.sort.is_none();
-        let operation = if exact && location.index.is_none() && first.fan_out == 1 {
-            Operation::Get
-        } else {
-            Operation::Query
-        };
-        let others = |strict: bool| match &sort {
-            // Only in the table does a key belong to one item.
-            SortCondition::Equals(_) if location.index.is_none() => Vec::new(),
-            sort => self.other_types(location, accesses, sort, strict),
-        };
-        let (extras, mut strays) = (others(false), others(true));
-        strays.retain(|stray| extras.iter().all(|extra| extra.name != stray.name));
-        let late: BTreeSet<String> = accesses
-            .iter()
-            .flat_map(|(_, access)| access.unfiltered.iter().map(|test| test.text.clone()))
-            .collect();
-        let all = |tests: for<'a> fn(&'a Access<'m>) -> &'a Vec<String>| -> BTreeSet<String> {
-            accesses.iter().flat_map(|(_, access)| tests(access).iter().cloned()).collect()
-        };
-        let (filters, confirmations) = (all(|access| &access.filter), all(|access| &access.confirmations));
+        let is_get = exact && location.index.is_none() && first.fan_out == 1;
+        let (extras, strays) = self.neighbours(location, accesses, &sort);
+        let filter = distinct(accesses.iter().flat_map(|(_, access)| &access.filter));
+        let confirmations = distinct(accesses.iter().flat_map(|(_, access)| &access.confirmations));
         // `Limit` counts what is read, whatever is dropped afterwards.
-        let is_sifted = filters != confirmations || !late.is_empty() || !extras.is_empty();
-        let wanted = self.limit(accesses, exact).filter(|_| late.is_empty());
-        let limit = wanted.filter(|_| !is_sifted);
+        let is_sifted = filter.len() != confirmations.len() || !is_last_test || !extras.is_empty();
+        let wanted = self.limit(accesses, exact).filter(|_| is_last_test);
         let Amount { items, bytes, bytes_of_targets, max_bytes, found } =
             self.amount(accesses, &extras, is_sifted);
         let step = Step {
-            operation,
+            operation: if is_get { Operation::Get } else { Operation::Query },
             location,
             targets: accesses.iter().map(|(_, access)| access.mapping.entity).collect(),
             partition: first.partition.clone(),
             sort,
             forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
-            limit,
+            limit: wanted.filter(|_| !is_sifted),
             fan_out: first.fan_out,
             fan_out_basis: first.fan_out_basis,
-            alternatives: first.alternatives.clone(),
-            filter: filters.into_iter().collect(),
-            confirmations: confirmations.into_iter().collect(),
+            alternatives: first.alternatives_and_shards(),
+            filter,
+            confirmations,
             extras,
             strays,
             strong: self.pattern.strong,
@@ -71,19 +78,28 @@ impl<'m> Planner<'_, 'm> {
             follow: None,
             afterwards: Vec::new(),
         };
-        let step = Step { afterwards: self.afterwards(&step, wanted, first.in_turn), ..step };
-        let hydration = self.hydration(accesses, &step)?;
-        let mut steps: Vec<Step<'m>> = std::iter::once(step).chain(hydration).collect();
-        // Where a single item that is read with a list does not exist, the list is longer by one.
-        let is_mixed = accesses.iter().any(|(target, _)| !target.many) && accesses.len() > 1;
-        if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit.filter(|_| is_mixed)) {
-            last.afterwards.push(Afterwards::KeepOfAll(limit));
+        Step { afterwards: self.afterwards(&step, wanted, first.in_turn), ..step }
+    }
+
+    /// Other entities that a request returns as well, and those that it returns only if a text contains the delimiter.
+    fn neighbours(
+        &self,
+        location: TableOrIndex<'m>,
+        accesses: &[(&Target, Access<'m>)],
+        sort: &SortCondition,
+    ) -> (Vec<&'m Entity>, Vec<&'m Entity>) {
+        // Only in the table does a key belong to one item.
+        if matches!(sort, SortCondition::Equals(_)) && location.index.is_none() {
+            return (Vec::new(), Vec::new());
         }
-        if let Some(last) = steps.last_mut().filter(|_| !late.is_empty()) {
-            last.afterwards.push(Afterwards::Drop(late.into_iter().collect()));
-            last.afterwards.extend(self.pattern.limit.map(Afterwards::Keep));
+        let mut strays = self.other_types(location, accesses, sort, true);
+        // Without such texts there are no others than with them.
+        if strays.is_empty() {
+            return (Vec::new(), strays);
         }
-        Ok(steps)
+        let extras = self.other_types(location, accesses, sort, false);
+        strays.retain(|stray| extras.iter().all(|extra| extra.name != stray.name));
+        (extras, strays)
     }
 
     /// The declared limit, raised by the single items that are read with a list. Without one, single items need no more than their number,
@@ -113,7 +129,7 @@ impl<'m> Planner<'_, 'm> {
             } else {
                 all.filter(|name| self.pattern.fields.iter().any(|field| field == name)).collect()
             };
-            let tested = access.unfiltered.iter().flat_map(|test| test.attributes.iter().map(String::as_str));
+            let tested = access.unfiltered.iter().flat_map(Requirement::attributes);
             let tested = tested.filter(|name| entity.attribute(name).is_some());
             let lacking = wanted.into_iter().chain(tested).filter(|name| !available.contains(name));
             missing.extend(lacking.map(str::to_owned));

@@ -7,11 +7,6 @@ use crate::item::Attributes;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::Model;
 
-/// Returns the test of a range, as filters show it.
-pub fn range_test(by: &str) -> String {
-    format!("{by} BETWEEN :from AND :to")
-}
-
 /// Returns whether a condition on the sort key keeps exactly the items within a range of an attribute.
 pub(super) fn is_exact(mapping: &KeyMapping<'_>, sort: &SortCondition, by: &str) -> bool {
     let is_bounded = matches!(sort, SortCondition::Between { by: own, .. } if own == by);

@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::bounds::LAST;
+use super::requirement::Requirement;
 use super::{Planner, SortCondition, Step};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED};
@@ -10,7 +11,6 @@ use crate::model::value_type::ValueType;
 use crate::model::{Entity, Target};
 use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 /// Why several entities are not read by one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum SplitReason {
     Filtered {
         /// The entity whose items would be dropped.
         entity: String,
-        /// The test.
-        test: String,
+        /// What the filter requires.
+        requirement: Box<Requirement>,
     },
     /// The single item sorts at the end that a limited read does not reach.
     OppositeEnd {
@@ -59,7 +59,8 @@ impl<'m> Planner<'_, 'm> {
             access.partition == first.partition
                 && access.fan_out == first.fan_out
                 && access.alternatives == first.alternatives
-                && (access.one_of == 1 || access.mapping.shard == first.mapping.shard)
+                && access.shards.numbers == first.shards.numbers
+                && (access.shards.share >= 1.0 || access.mapping.shard == first.mapping.shard)
         };
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
@@ -252,16 +253,14 @@ fn span(accesses: &[(&Target, Access<'_>)]) -> Option<SortCondition> {
     Some(SortCondition::Range { from: texts().min()?.to_owned(), to })
 }
 
-/// A filter tests every item, so that one which lacks the attribute is dropped: all entities must have the same tests.
+/// A filter tests every item, so that one which lacks the attribute is dropped: all entities must have the same requirements.
 fn one_filter(accesses: &[(&Target, Access<'_>)]) -> Result<(), SplitReason> {
-    let tests = |access: &Access<'_>| -> BTreeSet<String> {
-        let late = access.unfiltered.iter().map(|test| test.text.clone());
-        access.filter.iter().cloned().chain(late).collect()
-    };
-    let all: BTreeSet<String> = accesses.iter().flat_map(|(_, access)| tests(access)).collect();
+    let all = || accesses.iter().flat_map(|(_, access)| access.requirements());
     for (target, access) in accesses {
-        if let Some(test) = all.difference(&tests(access)).next() {
-            return Err(SplitReason::Filtered { entity: target.entity.clone(), test: test.clone() });
+        let own: Vec<&Requirement> = access.requirements().collect();
+        if let Some(requirement) = all().find(|requirement| !own.contains(requirement)) {
+            let (entity, requirement) = (target.entity.clone(), Box::new(requirement.clone()));
+            return Err(SplitReason::Filtered { entity, requirement });
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ mod execution;
 mod meaning;
 mod request_values;
 
+pub(crate) use call::Sortable;
 pub use call::{Call, Known, calls, known};
 pub use comparison::difference;
 pub use execution::{Answer, Execution, Page, PreparedPlan, Taken};

@@ -3,11 +3,9 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::closest;
-use crate::keys::key_mapping::{is_natural, membership};
-use crate::model::condition::Condition;
 use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Entity, Expectations, Index, IndexKey, Model, Shard};
+use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
 
 /// What an attribute may declare.
@@ -77,7 +75,6 @@ impl Reader {
                 entity.indexes.push(index_key);
             }
         }
-        add_implicit_indexes(&mut entity, model);
         entity
     }
 
@@ -137,22 +134,12 @@ impl Reader {
             }
         }
         let when = self.condition(section, "when").typed(entity);
-        let index_key = IndexKey {
-            index: index.to_owned(),
-            key,
+        IndexKey {
             when,
             shard: self.shard(section),
             count: self.whole(section, "count"),
-            span: section.span.clone(),
-        };
-        if declared.is_some_and(|declared| holds_others(&index_key, declared, entity, model)) {
-            let message = format!(
-                "`when` has no effect: the keys of {index} are attributes that items have anyway, and an item that has them is in the index"
-            );
-            let help = "leave it out and test it in the `where` of patterns, or make a key of the index from a template of its own";
-            self.fail("P002", section, &section.span_of("when"), message, help);
+            ..IndexKey::new(index, key, section.span.clone())
         }
-        index_key
     }
 
     fn attributes(&mut self, section: &Section<'_>) -> Vec<Attribute> {
@@ -261,34 +248,4 @@ fn unknown_type_help(text: &str) -> String {
             format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
         }
     }
-}
-
-/// Adds the indexes that hold the entity's items without being declared: those whose key attributes it has as plain attributes.
-fn add_implicit_indexes(entity: &mut Entity, model: &Model) {
-    for index in &model.indexes {
-        if entity.index_key(&index.name).is_some() {
-            continue;
-        }
-        let templates: Option<Vec<Template>> =
-            index.keys.iter().map(|key| implicit_key(entity, model, key)).collect();
-        let Some(key) = templates else { continue };
-        let span = entity.span.clone();
-        entity.indexes.push(IndexKey::new(&index.name, key, span));
-    }
-}
-
-/// The value that an item has for a key attribute of an index that its entity does not mention.
-fn implicit_key(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
-    if let Some(position) = model.table.keys.iter().position(|candidate| candidate == key) {
-        return entity.key.get(position).cloned();
-    }
-    entity.attribute(key).map(|_| Template::field(key))
-}
-
-/// Returns whether an index also holds items that do not meet the condition of an entry, since no key is generated for it.
-fn holds_others(index_key: &IndexKey, index: &Index, entity: &Entity, model: &Model) -> bool {
-    let unconditional = IndexKey { when: Condition::default(), ..index_key.clone() };
-    let is_natural = |(name, template): (&String, &Template)| is_natural(model, name, template);
-    index.keys.iter().zip(&index_key.key).all(is_natural)
-        && !membership(entity, &unconditional).implies(&index_key.when, entity)
 }

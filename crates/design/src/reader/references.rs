@@ -51,6 +51,9 @@ impl<'a> Names<'a> {
             _ if is_key.clone().any(|key| key == name) => {
                 "name attributes of entities: the keys are made of them".to_owned()
             }
+            _ if self.model.table.type_attribute.as_deref() == Some(name) => {
+                "it names the entity of an item: say in `out` which are returned".to_owned()
+            }
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.is_empty() => format!("declare the {what} first"),
             None => format!("known: {}", known.join(", ")),
@@ -229,7 +232,10 @@ impl<'a> Names<'a> {
         let range = pattern.range.iter().map(|range| &range.by);
         let names = pattern.inputs.iter().chain(order).chain(range).chain(&pattern.fields);
         let names = names.map(|name| (name, &pattern.span));
+        // A filter may test the type attribute; what `where` would say about it, `out` says.
+        let is_type = |name: &String| model.table.type_attribute.as_ref() == Some(name);
         let requested = pattern.request.iter().flat_map(|request| request.filter.tests());
+        let requested = requested.filter(|test| !is_type(&test.attribute));
         let tested = pattern.filter.tests().into_iter().chain(requested);
         let tested = tested.map(|test| (&test.attribute, &test.places.attribute_at));
         for (name, span) in names.chain(tested) {

@@ -9,13 +9,13 @@ use super::schema::Schema;
 use super::sheet::sentence::Sentence;
 use super::writes::{self, Observed};
 use crate::draft::{Asked, Confidence, Draft, Question};
-use crate::formatting::{format_number, list, upper_first};
+use crate::formatting::{format_number, list, lower_first, upper_first};
 use crate::model::condition::Condition;
 use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
 use crate::model::{
     Action, Attribute, Bounds, Entity, Index, IndexKey, Model, Order, Pattern, Projection, Shard, Table,
-    Target, Via, Write,
+    Target, Verb, Via, Write,
 };
 use std::collections::BTreeSet;
 
@@ -332,6 +332,13 @@ impl<'a> Drafting<'a> {
         let actions = vec![Action { set, ..Action::new(verb, entity) }];
         let write = Write { name, actions, rps: rate, ..Write::default() };
         self.draft.note(write.subject(), Confidence::Likely, origin);
+        if verb == Verb::Update && sentence.set.is_empty() {
+            let text = format!(
+                "The sentence does not say what changes: add `set`, or write `Update the {}'s …`.",
+                lower_first(entity)
+            );
+            self.draft.remark(write.subject(), text);
+        }
         self.draft.model.writes.push(write);
     }
 

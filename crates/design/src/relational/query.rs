@@ -84,6 +84,8 @@ pub(super) mod answer {
         "a key holds values and not expressions: store the computed value in an attribute of its own";
     pub const SET: &str =
         "a union or a common table expression is several patterns, whose results the application combines";
+    pub const PREPARED: &str = "the log does not say what was prepared under this name";
+    pub const TRANSACTION: &str = "statistics do not tell which writes are in one transaction: write those that belong together as one write with `transact`";
     pub const EVERY: &str = "rows that are chosen by no key are found by reading them all: declare the pattern that finds them, and write them one by one";
 }
 
@@ -93,6 +95,8 @@ pub(super) fn parse(tokens: &[Token], schema: &Schema) -> Statement {
     let Some(first) = cursor.next() else { return Statement::Other };
     let word = first.text.to_uppercase();
     let statement = match word.as_str() {
+        "PREPARE" => return prepared(cursor.tokens, schema),
+        "EXECUTE" => Err(answer::PREPARED.to_owned()),
         "SELECT" => select::parse(cursor, schema).map(Statement::Select),
         "WITH" => Err(answer::SET.to_owned()),
         "INSERT" => insert(cursor, schema, false),
@@ -105,6 +109,12 @@ pub(super) fn parse(tokens: &[Token], schema: &Schema) -> Statement {
         _ => Ok(Statement::Other),
     };
     statement.unwrap_or_else(|answer| Statement::Unsupported { text: conditions::written(tokens), answer })
+}
+
+/// The statement of `PREPARE name (types) AS statement`.
+fn prepared(tokens: &[Token], schema: &Schema) -> Statement {
+    let start = tokens.iter().position(|token| token.is("AS"));
+    start.map_or(Statement::Other, |start| parse(&tokens[start + 1..], schema))
 }
 
 /// The number of a table, or why there is none.

@@ -2,7 +2,7 @@
 //!
 //! Read are `pg_stat_statements` as CSV, PostgreSQL's log, MySQL's general log, and files of statements.
 
-use super::query::{self, Statement};
+use super::query::{self, Statement, answer};
 use super::schema::Schema;
 use super::tokens::{Dialect, statements, without_values};
 use crate::exchange::csv;
@@ -52,7 +52,8 @@ impl Transaction {
 /// A statement of a log.
 #[derive(Clone)]
 struct Entry {
-    session: String,
+    /// Whose it is: entries of a session are in the order in which they were sent. Statistics have neither sessions nor an order.
+    session: Option<String>,
     sql: String,
     line: usize,
     count: u64,
@@ -86,6 +87,8 @@ impl QueryLog {
                 }
             }
         }
+        // A log ends anywhere: what was written until then was written.
+        open.into_values().for_each(|transaction| log.close(transaction));
         if log.observed.is_empty() && log.transactions.is_empty() {
             return Err("no statement of the log reads or writes: is this a log of queries?".to_owned());
         }
@@ -99,30 +102,51 @@ impl QueryLog {
         limit: Option<u64>,
         open: &mut BTreeMap<String, Transaction>,
     ) {
+        let Some(session) = &entry.session else {
+            return self.count_alone(statement, entry, limit);
+        };
         match statement {
             Statement::Begin => {
-                open.insert(entry.session.clone(), Transaction::default());
+                let before = open.insert(session.clone(), Transaction::default());
+                before.into_iter().for_each(|transaction| self.close(transaction));
             }
             Statement::Rollback => {
-                open.remove(&entry.session);
+                open.remove(session);
             }
             Statement::Commit => {
-                let Transaction { writes, line, texts } = open.remove(&entry.session).unwrap_or_default();
-                let sent = Entry { session: String::new(), sql: texts.join("; "), line, count: entry.count };
-                match writes.as_slice() {
-                    [] => {}
-                    [only] => add(&mut self.observed, only.clone(), &sent, None),
-                    _ => add(&mut self.transactions, distinct(writes), &sent, None),
-                }
+                open.remove(session).into_iter().for_each(|transaction| self.close(transaction));
             }
-            Statement::Other => {}
             write @ (Statement::Insert { .. } | Statement::Update { .. } | Statement::Delete { .. }) => {
-                match open.get_mut(&entry.session) {
+                match open.get_mut(session) {
                     Some(transaction) => transaction.add(write, entry),
-                    None => add(&mut self.observed, write, entry, None),
+                    None => self.count_alone(write, entry, limit),
                 }
             }
-            other => add(&mut self.observed, other, entry, limit),
+            other => self.count_alone(other, entry, limit),
+        }
+    }
+
+    /// Counts a statement that belongs to no transaction that is known.
+    fn count_alone(&mut self, statement: Statement, entry: &Entry, limit: Option<u64>) {
+        let statement = match statement {
+            Statement::Commit | Statement::Rollback | Statement::Other => return,
+            Statement::Begin => {
+                Statement::Unsupported { text: "BEGIN".to_owned(), answer: answer::TRANSACTION.to_owned() }
+            }
+            other => other,
+        };
+        let limit = limit.filter(|_| matches!(statement, Statement::Select(_)));
+        add(&mut self.observed, statement, entry, limit);
+    }
+
+    /// Counts the writes of a transaction.
+    fn close(&mut self, transaction: Transaction) {
+        let Transaction { writes, line, texts } = transaction;
+        let sent = Entry { session: None, sql: texts.join("; "), line, count: 1 };
+        match writes.as_slice() {
+            [] => {}
+            [only] => add(&mut self.observed, only.clone(), &sent, None),
+            _ => add(&mut self.transactions, distinct(writes), &sent, None),
         }
     }
 }
@@ -144,6 +168,11 @@ fn add<K: Ord>(tallies: &mut BTreeMap<K, Tally>, key: K, entry: &Entry, limit: O
     let tally = tallies.entry(key).or_insert_with(first);
     tally.count += entry.count;
     tally.limit = tally.limit.max(limit);
+}
+
+/// Whether the first word of a statement is this one.
+fn starts_with(sql: &str, word: &str) -> bool {
+    sql.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(word))
 }
 
 fn shortened(sql: &str) -> String {
@@ -194,7 +223,7 @@ fn statistics(text: &str) -> Result<Vec<Entry>, String> {
         let count = field(calls).and_then(|count| count.parse().ok());
         let count = count.ok_or_else(|| format!("line {}: `calls` is not a number", record.line))?;
         entries.push(Entry {
-            session: String::new(),
+            session: None,
             sql: field(query).unwrap_or_default(),
             line: record.line,
             count,
@@ -213,7 +242,7 @@ fn plain(text: &str, dialect: Dialect) -> Vec<Entry> {
         word.is_empty() || starts.contains(&word.as_str())
     };
     let entry =
-        |line: usize, sql: &str| Entry { session: String::new(), sql: sql.to_owned(), line, count: 1 };
+        |line: usize, sql: &str| Entry { session: Some(String::new()), sql: sql.to_owned(), line, count: 1 };
     if text.lines().all(is_start) {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         return lines.map(|(number, line)| entry(number + 1, line)).collect();
@@ -229,14 +258,21 @@ fn postgresql(text: &str, times: &mut Times) -> Vec<Entry> {
     for (number, line) in text.lines().enumerate() {
         times.see(line);
         if let Some((before, sql)) = statement_of_postgresql(line) {
+            continues = !starts_with(sql, "PREPARE");
+            if !continues {
+                continue;
+            }
             let session =
                 before.split('[').nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
             entries.push(Entry {
-                session: session.to_owned(),
+                session: Some(session.to_owned()),
                 sql: sql.to_owned(),
                 line: number + 1,
                 count: 1,
             });
+        } else if let Some((_, prepared)) = line.split_once("DETAIL:  prepare: ") {
+            // The statement is EXECUTE, which says less.
+            entries.last_mut().into_iter().for_each(|last| prepared.clone_into(&mut last.sql));
             continues = true;
         } else if line.contains(":  ") && !line.starts_with('\t') {
             continues = false;
@@ -268,9 +304,10 @@ fn mysql(text: &str, times: &mut Times) -> Vec<Entry> {
     for (number, line) in text.lines().enumerate() {
         if let Some((before, command, sql)) = command_of_mysql(line) {
             times.see(before);
-            continues = ["Query", "Execute"].contains(&command);
+            // What is prepared and executed in SQL is logged as a command of its own too.
+            continues = command == "Execute" || (command == "Query" && !starts_with(sql, "EXECUTE"));
             if continues {
-                let session = before.split_whitespace().last().unwrap_or_default().to_owned();
+                let session = before.split_whitespace().last().map(str::to_owned);
                 entries.push(Entry { session, sql: sql.to_owned(), line: number + 1, count: 1 });
             }
         } else if let Some(last) = entries.last_mut().filter(|_| continues) {
@@ -415,6 +452,71 @@ mod tests {
         assert_eq!(first(&general), (shape.clone(), 2));
         let lines = "SELECT * FROM orders\n /* of 7 */ WHERE state = 'a;b'\n AND user_id = 7;";
         assert_eq!(first(lines), (shape, 2));
+    }
+
+    #[test]
+    fn statistics_have_no_transactions() {
+        let log = QueryLog::parse(
+            "query,calls
+COMMIT,3600
+BEGIN,3600
+UPDATE users SET email = $1 WHERE id = $2,36
+DELETE FROM orders WHERE id = $1,7200
+ROLLBACK,5",
+            &schema(),
+        )
+        .unwrap();
+        assert!(log.transactions.is_empty());
+        let counts: Vec<(&str, u64)> =
+            log.observed.values().map(|tally| (tally.example.as_str(), tally.count)).collect();
+        assert_eq!(
+            counts,
+            [
+                ("UPDATE users SET email = $1 WHERE id = $2", 36),
+                ("DELETE FROM orders WHERE id = $1", 7200),
+                ("BEGIN", 3600)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_transaction_that_is_open_when_the_log_ends_or_the_next_begins_is_counted() {
+        let text = "2026-04-05 10:00:00.000 UTC [7] LOG:  statement: BEGIN
+2026-04-05 10:00:00.200 UTC [7] LOG:  statement: INSERT INTO orders VALUES (1, 2, now(), 'x')
+2026-04-05 10:00:01.000 UTC [7] LOG:  statement: UPDATE users SET email = 'x' WHERE id = 2
+2026-04-05 10:00:02.000 UTC [7] LOG:  statement: BEGIN
+2026-04-05 10:00:10.000 UTC [7] LOG:  statement: DELETE FROM orders WHERE id = 7";
+        let log = QueryLog::parse(text, &schema()).unwrap();
+        assert_eq!((log.observed.len(), log.transactions.len()), (1, 1));
+    }
+
+    #[test]
+    fn prepared_statements_count_where_they_are_executed() {
+        let prepare = "PREPARE q (int) AS SELECT * FROM orders WHERE user_id = $1";
+        let log = format!(
+            "2026-04-05 10:00:00.000 UTC [7] LOG:  statement: {prepare}
+2026-04-05 10:00:00.200 UTC [7] LOG:  statement: EXECUTE q(1)
+2026-04-05 10:00:00.200 UTC [7] DETAIL:  prepare: {prepare}
+2026-04-05 10:00:00.400 UTC [7] LOG:  statement: EXECUTE q(2)
+2026-04-05 10:00:00.400 UTC [7] DETAIL:  prepare: {prepare}"
+        );
+        assert_eq!(counts(&log), [(2, None)]);
+        assert_eq!(first(&log).1, 1);
+        assert_eq!(counts(&format!("query,calls\n\"{prepare}\",7")), [(7, None)]);
+        let general =
+            "2026-04-05T10:00:01.000000Z\t    9 Query\tPREPARE q FROM 'SELECT * FROM users WHERE id = ?'
+2026-04-05T10:00:01.000000Z\t    9 Prepare\tSELECT * FROM users WHERE id = ?
+2026-04-05T10:00:02.000000Z\t    9 Query\tEXECUTE q USING @a
+2026-04-05T10:00:02.000000Z\t    9 Execute\tSELECT * FROM users WHERE id = 4";
+        assert_eq!(counts(general), [(1, None)]);
+        assert_eq!(first(general).1, 1);
+    }
+
+    #[test]
+    fn what_was_prepared_before_is_remarked_on() {
+        let log = QueryLog::parse("SELECT * FROM users WHERE id = 1;\nEXECUTE q(1);", &schema()).unwrap();
+        let (statement, _) = log.observed.last_key_value().unwrap();
+        assert!(matches!(statement, Statement::Unsupported { answer, .. } if answer.contains("prepared")));
     }
 
     #[test]

@@ -311,6 +311,38 @@ Create payment;;;";
     }
 
     #[test]
+    fn sentences_are_not_misread() {
+        let sheet = "| Access pattern | Parameters | Rate |
+|---|---|---|
+| Get order by id | | 1/s |
+| Get team by id | | 1/s |
+| Get user by id | | 1/s |
+| Update order status | | 2/s |
+| Mark order as paid | | 3/s |
+| Change user password | | 1/s |
+| Change invoice state | | 1/s |
+| Get last 10 messages of a channel | | 1/s |
+| List teams a user belongs to | | 1/s |
+| List orders of a customer between two dates | customerId, from, to | 1/s |
+| Get order \\| invoice by id | | 7/s |
+";
+        let text = draft(sheet, "Shop").unwrap().text();
+        for expected in [
+            "updateOrderStatus = { update = \"Order\", set = [\"status\"], rps = 2 }",
+            "# ! The sentence does not say what changes: add `set`, or write `Update the order's …`.",
+            "updateOrder = { update = \"Order\", rps = 3 }",
+            "updateUserPassword = { update = \"User\", set = [\"password\"], rps = 1 }",
+            "! Line 9: `Change invoice state`: which entity is it",
+            "order = \"date desc\", limit = 10",
+            "! Line 11: `List teams a user belongs to`: this is not understood",
+            "in = [\"customerId\"], out = \"Order*\", range = \"date\"",
+            "! Line 13: `Get order | invoice by id`: alternatives are several patterns",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+
+    #[test]
     fn a_sheet_in_csv_may_name_parameters_and_entities() {
         let sheet = "Entity,Query,Parameters,RPS\nProduct,all products of a category,categoryId,5\n,get product,productId,100\n";
         let text = draft(sheet, "Shop").unwrap().text();

@@ -5,13 +5,14 @@ use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
 use crate::exchange::request_json::{declared_json, request_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
-use crate::formatting::{all_of, format_bytes, format_number, format_quantity, list, plural};
+use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
 use crate::keys::key_mapping::membership;
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
 use crate::plan::follow::Follow;
+use crate::plan::requirement::{Requirement, all_of};
 use crate::plan::text_range::{of_each_target, upper_value};
 use crate::plan::{Operation, Plan, SortCondition, Step, plan};
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ fn step_json(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Va
             "requests": step.fan_out_basis.name(), "items": step.items.basis.name(), "readUnits": step.basis(model).name(),
             "pagesAtMost": step.basis(model).and(step.items.max_basis).name(),
         },
-        "filter": step.filter,
+        "filter": step.filter_texts(),
         "follows": step.follow.as_ref().map(Follow::describe),
         "afterwards": step.afterwards.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
@@ -158,9 +159,9 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
         let mark = step.fan_out_basis.mark();
         lines.push(format!("sent    {} times{mark}: {}", step.fan_out, repetition(step)));
     }
-    let unsent = step.unsent_tests(model, pattern);
-    let sent: Vec<&str> =
-        step.filter.iter().filter(|test| !unsent.contains(test)).map(String::as_str).collect();
+    let unsent = step.unsent_requirements(model);
+    let sent: Vec<Requirement> =
+        step.filter.iter().filter(|requirement| !unsent.contains(requirement)).cloned().collect();
     if !sent.is_empty() {
         lines.push(format!("filter  {} (after the read, billed in full)", all_of(&sent)));
     }
@@ -283,6 +284,24 @@ fn readable(text: &str) -> String {
     text.replace(LAST, "…")
 }
 
+/// What must go before an item that summarises it: an enforced model accepts the deletion only then.
+fn counted_first(model: &Model, write: &Write) -> String {
+    let deleted = |entity: &str| {
+        write.actions.iter().any(|action| action.verb == Verb::Delete && action.entity == entity)
+    };
+    let mut text = String::new();
+    for entity in model.entities.iter().filter(|entity| deleted(&entity.name)) {
+        let mut left: Vec<&str> = entity.aggregates.iter().map(|own| own.of.as_str()).collect();
+        left.retain(|of| !deleted(of));
+        left.sort_unstable();
+        left.dedup();
+        if !left.is_empty() {
+            text.push_str(&format!("  first delete its items of {}, which it summarises\n", list(&left)));
+        }
+    }
+    text
+}
+
 fn write_text(examples: &Generator<'_>, write: &Write) -> String {
     let model = examples.model;
     let kind = if write.transact { " (one transaction)" } else { "" };
@@ -298,6 +317,7 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
             Estimate::new(effect.units, effect.basis).text("write unit")
         ));
     }
+    text.push_str(&counted_first(model, write));
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
         let Some(entity) = model.entity(&action.entity) else { continue };
         let touched = |name: &str| action.set.iter().any(|set| set == name);

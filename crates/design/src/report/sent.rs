@@ -49,9 +49,7 @@ pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String
     match language {
         Language::Json => json_document(&all),
         Language::Cli => joined(&all, "", "#", cli),
-        Language::Python => {
-            joined(&all, "import boto3\n\nclient = boto3.client(\"dynamodb\")\n\n", "#", python)
-        }
+        Language::Python => joined(&all, &python_start(&all), "#", python),
         Language::JavaScript => joined(&all, &imports(&all), "//", javascript),
     }
 }
@@ -97,25 +95,67 @@ fn cli(request: &Request) -> String {
     format!("aws dynamodb {}{once} --cli-input-json '{input}'\n", words(request.operation, '-'))
 }
 
-fn python(request: &Request) -> String {
-    format!("print(client.{}(**{}))\n", words(request.operation, '_'), python_value(&request.input))
+/// How a language writes values.
+struct Syntax {
+    null: &'static str,
+    truth: [&'static str; 2],
+    colon: &'static str,
+    comma: &'static str,
+    /// The bytes of a Base64 text, which is the argument of this call.
+    bytes: [&'static str; 2],
 }
 
-/// A JSON value as a Python literal.
-fn python_value(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(flag) => if *flag { "True" } else { "False" }.to_owned(),
-        Value::Array(values) => {
-            format!("[{}]", values.iter().map(python_value).collect::<Vec<_>>().join(", "))
+const PYTHON: Syntax =
+    Syntax { null: "None", truth: ["False", "True"], colon: ": ", comma: ", ", bytes: ["b64decode(", ")"] };
+const JAVASCRIPT: Syntax = Syntax {
+    null: "null",
+    truth: ["false", "true"],
+    colon: ":",
+    comma: ",",
+    bytes: ["Uint8Array.from(atob(", "), (letter) => letter.charCodeAt(0))"],
+};
+
+impl Syntax {
+    /// A JSON value as a literal; SDKs take bytes where DynamoDB's JSON has Base64.
+    fn literal(&self, value: &Value) -> String {
+        match value {
+            Value::Null => self.null.to_owned(),
+            Value::Bool(flag) => self.truth[usize::from(*flag)].to_owned(),
+            Value::Array(values) => self.list(values.iter().map(|value| self.literal(value))),
+            Value::Object(members) => {
+                let member = |(name, value): (&String, &Value)| {
+                    let value = match (name.as_str(), value) {
+                        ("B", Value::String(_)) => self.bytes(value),
+                        ("BS", Value::Array(values)) => self.list(values.iter().map(|one| self.bytes(one))),
+                        _ => self.literal(value),
+                    };
+                    format!("{}{}{value}", json!(name), self.colon)
+                };
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(self.comma))
+            }
+            Value::Number(_) | Value::String(_) => value.to_string(),
         }
-        Value::Object(members) => {
-            let member =
-                |(name, value): (&String, &Value)| format!("{}: {}", json!(name), python_value(value));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
-        }
-        Value::Number(_) | Value::String(_) => value.to_string(),
     }
+
+    fn list(&self, literals: impl Iterator<Item = String>) -> String {
+        format!("[{}]", literals.collect::<Vec<_>>().join(self.comma))
+    }
+
+    fn bytes(&self, base64: &Value) -> String {
+        let [before, after] = self.bytes;
+        format!("{before}{base64}{after}")
+    }
+}
+
+fn python_start(all: &[Named<'_>]) -> String {
+    let mut requests = all.iter().flat_map(|(_, requests)| requests);
+    let has_bytes = requests.any(|(request, _)| python(request).contains(PYTHON.bytes[0]));
+    let bytes = if has_bytes { "from base64 import b64decode\n\n" } else { "" };
+    format!("{bytes}import boto3\n\nclient = boto3.client(\"dynamodb\")\n\n")
+}
+
+fn python(request: &Request) -> String {
+    format!("print(client.{}(**{}))\n", words(request.operation, '_'), PYTHON.literal(&request.input))
 }
 
 fn imports(all: &[Named<'_>]) -> String {
@@ -129,5 +169,6 @@ fn imports(all: &[Named<'_>]) -> String {
 }
 
 fn javascript(request: &Request) -> String {
-    format!("console.log(await client.send(new {}Command({})));\n", request.operation, request.input)
+    let input = JAVASCRIPT.literal(&request.input);
+    format!("console.log(await client.send(new {}Command({input})));\n", request.operation)
 }

@@ -155,6 +155,14 @@ impl Format {
         }
     }
 
+    /// Returns whether its text of a value shows what another one's is: the day shows the month.
+    pub fn shows(self, other: Format) -> bool {
+        match (self, other) {
+            (Format::Bucket(own), Format::Bucket(other)) => own >= other,
+            (own, other) => own == other,
+        }
+    }
+
     /// Returns whether the texts sort as values of this type do.
     pub fn keeps_order(self, kind: &ValueType) -> bool {
         match self {

@@ -18,7 +18,7 @@ pub fn attach(arguments: &Attach) -> Outcome {
     if arguments.add_indexes {
         table_check::add_missing_indexes(&arguments.endpoint, &model)?;
     }
-    table_check::require_existing(&mut Client::new(&arguments.endpoint)?, &model)?;
+    let exists = table_check::require_existing(&mut Client::new(&arguments.endpoint)?, &model)?;
     let mode = if arguments.enforce { "enforce" } else { "warn" };
     let force = if arguments.force { "true" } else { "false" };
     let mut parameters = vec![("table", table.as_str()), ("mode", mode), ("force", force)];
@@ -26,6 +26,9 @@ pub fn attach(arguments: &Attach) -> Outcome {
     let answer =
         Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "PUT", &parameters, source.as_bytes())?;
     println!("{} is attached to table {table}, mode {mode}", arguments.model.display());
+    if !exists {
+        println!("there is no table {table} yet: writes are judged once it is created");
+    }
     for rule in list(&answer["lowered"]) {
         println!("no longer checked as before: {}", text(&rule));
     }

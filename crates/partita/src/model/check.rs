@@ -5,6 +5,7 @@ use super::{FAILED, FINE, FOUND, Outcome, file};
 use partita_design::formatting::plural;
 use partita_design::{Finding, Severity, Source, check, editor, read, repair, report};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Names are repaired first: only then is the model checked.
@@ -45,6 +46,7 @@ pub fn run(arguments: &Check) -> Outcome {
 /// Writes the repairs of a model into its file, and says how many findings are left to the user.
 fn repaired(path: &Path, source: Source) -> Result<Source, String> {
     let Source { name, mut text, .. } = source;
+    let before = text.clone();
     let mut count = 0;
     for _ in 0..ROUNDS {
         let findings = editor::findings(&Source::new(name.clone(), text.clone()));
@@ -56,6 +58,7 @@ fn repaired(path: &Path, source: Source) -> Result<Source, String> {
     }
     if count > 0 {
         file::replace(path, &text)?;
+        print_written_lines(&name, &before, &text);
     }
     let source = Source::new(name, text);
     let left = editor::findings(&source).iter().filter(|finding| finding.is_problem()).count();
@@ -66,6 +69,18 @@ fn repaired(path: &Path, source: Source) -> Result<Source, String> {
     };
     eprintln!("{} of {} written{decisions}", plural(count as u64, "repair"), source.name);
     Ok(source)
+}
+
+/// Prints the lines that repairs have changed or added, with their numbers.
+fn print_written_lines(name: &str, before: &str, after: &str) {
+    let mut former: HashMap<&str, usize> = HashMap::new();
+    before.lines().for_each(|line| *former.entry(line).or_default() += 1);
+    for (number, line) in after.lines().enumerate() {
+        match former.get_mut(line).filter(|left| **left > 0) {
+            Some(left) => *left -= 1,
+            None => eprintln!("{name}:{}: {line}", number + 1),
+        }
+    }
 }
 
 fn unreadable(arguments: &Check, source: &Source, findings: &[Finding]) -> Value {

@@ -1,6 +1,7 @@
 //! Reads files for `partita model`, with errors that name them.
 
 use partita_design::{Model, Source, read, report};
+use partita_exchange::compression::Compression;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
@@ -33,14 +34,19 @@ fn whole(path: &Path) -> Result<String, String> {
     })
 }
 
-/// Reads a file piece by piece; `-` is standard input.
+/// Reads a file piece by piece, also one that gzip or zstd compressed; `-` is standard input.
 pub fn reader(path: &Path) -> Result<Box<dyn BufRead>, String> {
+    let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     if path.as_os_str() == "-" {
-        return Ok(Box::new(std::io::stdin().lock()));
+        return decompressed(BufReader::new(std::io::stdin())).map_err(failed);
     }
-    let opened =
-        std::fs::File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
-    Ok(Box::new(BufReader::new(opened?)))
+    decompressed(BufReader::new(std::fs::File::open(path).map_err(failed)?)).map_err(failed)
+}
+
+/// What a compressed file contains, as its first bytes tell; any other file as it is.
+fn decompressed(mut file: impl BufRead + Send + 'static) -> std::io::Result<Box<dyn BufRead>> {
+    let compression = Compression::from_start(file.fill_buf()?);
+    Ok(Box::new(BufReader::new(compression.reader(file)?)))
 }
 
 pub fn source(path: &Path) -> Result<Source, String> {

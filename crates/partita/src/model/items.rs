@@ -16,7 +16,7 @@ const NOT_DYNAMODB_JSON: &str =
     "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}";
 
 /// Reads the items of a file in DynamoDB JSON: a list, the output of `aws dynamodb scan`, an export, the input of
-/// BatchWriteItem, of which those of one table, or one item per line; items in plain JSON are read too. Only a file of lines is read
+/// BatchWriteItem, of which those of one table, or one item per line; items in plain JSON are read too, and compressed files. Only a file of lines is read
 /// without keeping it.
 pub fn each_in_file(
     path: &Path,
@@ -147,6 +147,7 @@ pub fn each(client: &mut Client, table: &str, mut take: impl FnMut(&Item)) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_exchange::compression::Compression;
 
     /// The number of items that are read from a file with this text.
     fn read(text: &str, table: &str) -> Result<usize, String> {
@@ -168,6 +169,22 @@ mod tests {
         assert_eq!(read(&batch, "Users"), Ok(2));
         assert!(read(&batch, "Table").unwrap_err().contains("Orders, Users"));
         assert_eq!(read(&format!(r#"{{"Orders":[{put}]}}"#), "Table"), Ok(1));
+    }
+
+    #[test]
+    fn compressed_files_are_read() {
+        let lines = b"{\"Item\":{\"PK\":{\"S\":\"1\"}}}\n{\"Item\":{\"PK\":{\"S\":\"2\"}}}\n";
+        let folder = tempfile::tempdir().unwrap();
+        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+            let path = folder.path().join("export");
+            std::fs::write(&path, compression.compress(lines.to_vec())).unwrap();
+            let mut count = 0;
+            let counted = each_in_file(&path, "T", usize::MAX, |_| {
+                count += 1;
+                Ok(())
+            });
+            assert_eq!((counted, count), (Ok(()), 2), "{compression:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod documents;
 mod messages;
 mod text_position;
+mod transport;
 
 use super::{FINE, FOUND, Outcome};
 use crate::clock;
@@ -23,7 +24,7 @@ const MAX_DELAY: Duration = Duration::from_millis(300);
 
 /// Runs until the editor closes the connection.
 pub fn run() -> Outcome {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = transport::connect();
     let failed = |error: &dyn std::fmt::Display| format!("the editor's connection failed: {error}");
     let (id, parameters) = connection.initialize_start().map_err(|error| failed(&error))?;
     let encoding = Encoding::offered(&parameters["capabilities"]["general"]["positionEncodings"]);

@@ -77,11 +77,14 @@ fn index_difference(wanted: &Index, found: &Index) -> Option<String> {
     (!missing.is_empty()).then(|| format!("index {} does not hold {}", wanted.name, missing.join(", ")))
 }
 
-/// Fails if a table is not as the model declares it; a table that does not exist is fine.
-pub fn require_existing(client: &mut Client, model: &Model) -> Result<(), String> {
+/// Fails if a table is not as the model declares it; a table that does not exist is fine. Returns whether it exists.
+pub fn require_existing(client: &mut Client, model: &Model) -> Result<bool, String> {
     match client.call("DescribeTable", &json!({ "TableName": model.table.name })) {
-        Err(failure) if failure.is("ResourceNotFoundException") => Ok(()),
-        outcome => require(client, model, &outcome.map_err(|failure| failure.to_string())?["Table"]),
+        Err(failure) if failure.is("ResourceNotFoundException") => Ok(false),
+        outcome => {
+            let description = outcome.map_err(|failure| failure.to_string())?;
+            require(client, model, &description["Table"]).map(|()| true)
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use crate::arguments::Endpoint;
 use crate::client::Client;
 use crate::clock;
 use local_server::LocalServer;
-use partita_design::capacity::estimate::count;
+use partita_design::capacity::basis::Estimate;
+use partita_design::capacity::estimate::{count, own_distinct};
 use partita_design::formatting::format_number;
 use partita_design::generate::Generator;
 use partita_design::item::{Item, item_size};
@@ -24,7 +25,7 @@ use partita_design::plan::trial::{Known, Page, PreparedPlan, Taken, calls, diffe
 use partita_design::plan::{Plan, plan};
 use partita_design::{Model, Severity, check};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// How many calls of each pattern are measured.
@@ -69,13 +70,14 @@ pub fn run(arguments: &Try) -> Outcome {
 fn tried(arguments: &Try, model: &Model, endpoint: &Endpoint, client: &mut Client) -> Outcome {
     let generator = Generator::new(model, arguments.seed, arguments.items);
     let items = all_items(&generator);
+    let recognised = known(model, &items);
     let expected: f64 = model.entities.iter().map(|entity| count(model, entity)).sum();
     println!(
-        "seeded {} of {} expected items; predictions are for those seeded",
+        "seeded {} of {} expected items; predictions are for those seeded, and ~ marks what is assumed of them",
         format_number(items.len() as f64),
         format_number(expected)
     );
-    let seeded = seeded_model(&generator);
+    let seeded = seeded_model(&generator, &recognised);
     for (entity, seeded) in model.entities.iter().zip(&seeded.entities) {
         if let (Some(declared), Some(bytes)) = (entity.expect.bytes, seeded.expect.bytes)
             && bytes < declared
@@ -87,7 +89,6 @@ fn tried(arguments: &Try, model: &Model, endpoint: &Endpoint, client: &mut Clien
         }
     }
     println!();
-    let recognised = known(model, &items);
     let code = try_patterns(model, &seeded, (&items, &recognised), client)?;
     if arguments.rate.is_some() {
         load::drive(arguments, &generator, &recognised, endpoint)?;
@@ -95,16 +96,35 @@ fn tried(arguments: &Try, model: &Model, endpoint: &Endpoint, client: &mut Clien
     Ok(code)
 }
 
-/// The model with the numbers and the sizes of the items that there are.
-fn seeded_model(generator: &Generator<'_>) -> Model {
+/// The model with the numbers, the sizes and the values of the items that there are.
+fn seeded_model(generator: &Generator<'_>, items: &[Known<'_>]) -> Model {
     let mut model = generator.seeded_model();
+    let mut values = distinct_values(items);
     for (seeded, entity) in model.entities.iter_mut().zip(&generator.model.entities) {
+        let mut counted = values.remove(entity.name.as_str()).unwrap_or_default();
+        for attribute in &mut seeded.attributes {
+            let is_open = own_distinct(attribute).is_none_or(|values| values.basis.is_assumed());
+            let counted = counted.remove(attribute.name.as_str()).filter(|_| is_open);
+            attribute.values = counted.map(|values| values.len() as u64).or(attribute.values);
+        }
         let measured = generator.count(entity).min(MEASURED);
         let numbers = generator.numbers(entity).take(measured as usize);
         let bytes = numbers.map(|number| item_size(&generator.item(entity, number)) as u64).sum::<u64>();
         seeded.expect.bytes = Some(bytes / measured.max(1));
     }
     model
+}
+
+/// The values of each attribute, by entity.
+fn distinct_values<'i>(items: &'i [Known<'_>]) -> BTreeMap<&'i str, BTreeMap<&'i str, HashSet<&'i str>>> {
+    let mut values: BTreeMap<_, BTreeMap<_, HashSet<_>>> = BTreeMap::new();
+    for item in items {
+        let own = values.entry(item.entity().name.as_str()).or_default();
+        for (name, text) in item.texts() {
+            own.entry(name.as_str()).or_default().insert(text.as_str());
+        }
+    }
+    values
 }
 
 /// A trial fills and deletes its table: it must be its own.
@@ -179,14 +199,14 @@ fn try_patterns(
         "measured"
     );
     let mut code = FINE;
-    for (pattern, seeded) in model.patterns.iter().zip(&seeded.patterns) {
-        let (Ok(own), Ok(predicted)) = (plan(&keys, pattern), plan(&seeded_keys, seeded)) else {
+    for (pattern, seeded_pattern) in model.patterns.iter().zip(&seeded.patterns) {
+        let (Ok(own), Ok(predicted)) = (plan(&keys, pattern), plan(&seeded_keys, seeded_pattern)) else {
             println!("{:width$} not served", pattern.name);
             code = FOUND;
             continue;
         };
         let measured = measure(model, pattern, &own, items, client)?;
-        print_measured(pattern, &predicted, &measured, width);
+        print_measured(pattern, (seeded, &predicted), &measured, width);
         if measured.wrong > 0 {
             code = FOUND;
         }
@@ -236,24 +256,24 @@ fn page(client: &mut Client, operation: &str, body: &Value) -> Result<Page, Stri
     Page::decode(operation, &response).ok_or_else(|| format!("{operation} does not return DynamoDB JSON"))
 }
 
-fn print_measured(pattern: &Pattern, plan: &Plan<'_>, measured: &Measured, width: usize) {
+fn print_measured(pattern: &Pattern, (seeded, plan): (&Model, &Plan<'_>), measured: &Measured, width: usize) {
     if measured.calls == 0 {
         println!("{:width$} nothing among the items to ask for; more --items may help", pattern.name);
         return;
     }
     let calls = measured.calls as f64;
-    let predicted: f64 = plan.steps.iter().map(|step| step.items.average).sum();
+    let items = plan.steps.iter().map(|step| step.items.average()).sum::<Estimate>();
     let milliseconds = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
     let mean =
         |figure: fn(&Taken) -> f64| format_number(measured.taken.iter().map(figure).sum::<f64>() / calls);
     println!(
         "{:width$} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8} {:>9.2} {:>9.2}",
         pattern.name,
-        format_number(predicted),
+        predicted(items),
         mean(|taken| taken.read as f64),
-        plan.requests(),
+        predicted(plan.expected_requests()),
         mean(|taken| taken.pages as f64),
-        format_number(plan.units()),
+        predicted(Estimate::new(plan.units(), plan.basis(seeded))),
         mean(|taken| taken.units),
         milliseconds(measured.time.get(measured.time.len() / 2)),
         milliseconds(measured.time.last()),
@@ -269,6 +289,12 @@ fn print_measured(pattern: &Pattern, plan: &Plan<'_>, measured: &Measured, width
             item.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.to_text()?))).collect();
         println!("{:width$}   {}", "", shortened(&row.join(" ")));
     }
+}
+
+/// A predicted figure; what it assumes is marked.
+fn predicted(figure: Estimate) -> String {
+    let mark = if figure.basis.is_assumed() { "~" } else { "" };
+    format!("{mark}{}", format_number(figure.value))
 }
 
 fn shortened(row: &str) -> String {

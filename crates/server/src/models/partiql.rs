@@ -58,7 +58,8 @@ impl ModelWatch {
         let forward = !select.order.iter().any(|order| order.descending);
         match read_access(select.condition.as_ref(), &keys) {
             Ok(ReadAccess::Ranges(ranges)) => {
-                ranges.iter().map(|range| self.keyed_read(index, &range.key.terms, forward, None)).collect()
+                let read = |keys: Vec<_>| self.keyed_read(index, &keys, forward, None);
+                ranges.iter().map(|range| read(range.returned_keys())).collect()
             }
             Ok(ReadAccess::Scan) | Err(_) => vec![self.scan("SELECT", index)],
         }
@@ -84,5 +85,48 @@ fn statements(request: &Request) -> Vec<&Statement> {
             transaction.statements.iter().map(|one| &one.statement).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::{Mode, Origin};
+    use partita_api::Operation;
+    use partita_design::model::ReadRule;
+    use partita_design::{Source, read};
+
+    const MODEL: &str = r#"
+format = 1
+[table]
+name = "Shop"
+keys = ["PK", "SK"]
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "PROFILE"]
+[entity.Order]
+attributes = { userId = "id", orderId = "id" }
+key = ["USER#{userId}", "ORDER#{orderId}"]
+[pattern]
+orders = { in = ["userId"], out = "Order*" }
+"#;
+
+    #[test]
+    fn a_select_within_two_bounds_is_a_read_between_them() {
+        let model = read(&Source::new("model", MODEL)).unwrap();
+        let watch = ModelWatch::new(model, Mode::Warn).with_reads(Some(ReadRule::Enforce));
+        let is_declared = |sort: &str| {
+            let statement = format!("SELECT * FROM Shop WHERE PK = 'USER#a' AND {sort}");
+            let body = serde_json::json!({ "Statement": statement }).to_string();
+            let Ok(request) = partita_wire::decode(Operation::ExecuteStatement, body.as_bytes()) else {
+                panic!("{statement}");
+            };
+            watch.attribute_request(&request, Origin::Application).is_ok()
+        };
+        assert!(is_declared("SK BETWEEN 'ORDER#' AND 'ORDER$'"));
+        assert!(is_declared("SK >= 'ORDER#' AND SK <= 'ORDER$'"));
+        assert!(is_declared("SK < 'ORDER$' AND SK > 'ORDER#'"));
+        assert!(!is_declared("SK >= 'ORDER#' AND SK <= 'Q'"), "it returns the profile");
+        assert!(!is_declared("SK >= 'ORDER#'"));
     }
 }

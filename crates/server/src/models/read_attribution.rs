@@ -6,7 +6,7 @@ use partita_api::Request;
 use partita_api::item::query::Query;
 use partita_design::audit::MARKER;
 use partita_design::audit::observed_read::{
-    ObservedRead, ObservedSort, Proposal, attribute_read, attribute_scan, propose_pattern, proposed_pattern,
+    ObservedRead, ObservedSort, Proposal, attribute_read, attribute_scan, propose_pattern,
 };
 use partita_design::keys::key_mapping::TableOrIndex;
 use partita_design::plan::bounds::LAST;
@@ -192,14 +192,11 @@ impl ModelWatch {
                 ": a marker of a unique value is for writes, which are cancelled if the value is taken. To look a value up, declare a pattern by it"
                     .to_owned()
             }
-            None => match proposed_pattern(&self.model, &self.shapes, seen) {
-                Some(pattern) => {
-                    let names: Vec<&str> =
-                        pattern.targets.iter().map(|target| target.entity.as_str()).collect();
-                    format!(", and none can be: no plan reads {} like this. Declare what the application needs", names.join(", "))
-                }
-                None => ", and no entity of the model has such a key".to_owned(),
-            },
+            Some(Proposal::Unplanned(entities)) => format!(
+                ", and no line that declares it was found: it may return {}, which no request of a pattern reads like this. Declare what the application needs",
+                entities.join(", ")
+            ),
+            None => ", and no entity of the model has such a key".to_owned(),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Random models: a parent, two kinds of children and a relationship between them, in a table with up to two global indexes, an index over plain attributes and a local
-//! one, with random key templates, conditions, projections, sizes and patterns. Many of their patterns are not served; those that are must keep their promise.
+//! one, which may share generated key attributes, with random key templates, aggregates, conditions, projections, sizes and patterns. Many of their patterns are not served; those that are must keep their promise.
 
 /// A generator of numbers, reproducible by its seed (SplitMix64).
 struct Random(u64);
@@ -27,7 +27,7 @@ impl Random {
 }
 
 /// Partition keys of the child, in the table and in indexes.
-const PARTITIONS: [&str; 9] = [
+const PARTITIONS: [&str; 10] = [
     "PARENT#{parentId}",
     "CHILD#{childId}",
     "STATUS#{status}",
@@ -37,6 +37,7 @@ const PARTITIONS: [&str; 9] = [
     "DAY#{day}",
     "ALL#{shard}",
     "FLAG#{flag}",
+    "MONTH#{day:month}",
 ];
 const SORTS: [&str; 13] = [
     "CHILD#{at}#{childId}",
@@ -73,7 +74,7 @@ const TIMES: [&str; 4] = [
     "{ type = \"timestamp\", precision = \"millisecond\" }",
 ];
 /// The first three are about an attribute of all children.
-const CONDITIONS: [&str; 10] = [
+const CONDITIONS: [&str; 12] = [
     "status == 'OPEN'",
     "status != 'DONE'",
     "status in ('OPEN', 'HELD')",
@@ -84,6 +85,19 @@ const CONDITIONS: [&str; 10] = [
     "status == 'OPEN' and exists(note)",
     "flag == true",
     "kind == 'A' and not exists(note)",
+    "kind in ('A', 'B')",
+    "day in ('2025-06-05', '2025-06-06', '2025-07-01')",
+];
+/// What selects the shard of a child.
+const SELECTING: [&str; 6] =
+    ["", "", "by = \"childId\", ", "by = \"childId\", ", "by = \"kind\", ", "by = \"status\", "];
+/// The keys of the second index: its own, or with a key attribute of the first.
+const SECOND: [&str; 5] = [
+    "\"G2PK\", \"G2SK\"",
+    "\"G2PK\", \"G2SK\"",
+    "\"G1PK\", \"G2SK\"",
+    "\"G1PK\", \"rank\"",
+    "\"G2PK\", \"G1SK\"",
 ];
 const PROJECTIONS: [&str; 5] =
     ["\"ALL\"", "\"ALL\"", "\"KEYS_ONLY\"", "[\"status\", \"rank\"]", "[\"type\", \"childId\", \"at\"]"];
@@ -105,10 +119,16 @@ pub fn text(seed: u64) -> String {
         "format = 1\n[table]\nname = \"Random\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n",
     );
     let indexes = random.below(3);
-    for number in 1..=indexes {
-        let project = random.pick(&PROJECTIONS);
-        text +=
-            &format!("[index.GSI{number}]\nkeys = [\"G{number}PK\", \"G{number}SK\"]\nproject = {project}\n");
+    let second = random.pick(&SECOND);
+    for keys in ["\"G1PK\", \"G1SK\"", second].iter().take(indexes).enumerate() {
+        let (number, project) = (keys.0 + 1, random.pick(&PROJECTIONS));
+        text += &format!("[index.GSI{number}]\nkeys = [{}]\nproject = {project}\n", keys.1);
+    }
+    if indexes > 0 && random.chance(20) {
+        text += "[index.BySort]\nlocal = true\nkeys = [\"PK\", \"G1SK\"]\n";
+    }
+    if random.chance(20) {
+        text += "[index.ByLast]\nkeys = [\"region\", \"last\"]\n";
     }
     if random.chance(25) {
         text += "[index.ByRank]\nlocal = true\nkeys = [\"PK\", \"rank\"]\n";
@@ -119,12 +139,16 @@ pub fn text(seed: u64) -> String {
         text += &format!("project = {}\n", random.pick(&PROJECTIONS));
     }
     text += &parent(&mut random, indexes);
-    text += &child(&mut random, indexes);
+    text += &child(&mut random, indexes, second);
     text += &visit(&mut random, indexes);
     text += &edge(&mut random, indexes);
     text += "[pattern]\n";
     for number in 0..12 {
         text += &pattern(&mut random, number);
+    }
+    text += "last = { in = [\"region\"], out = \"Parent*\" }\n";
+    if text.contains("aggregates = { last") {
+        text += "latest = { in = [\"region\"], where = \"exists(last)\", order = \"last desc\", limit = 3, out = \"Parent*\" }\n";
     }
     text
 }
@@ -207,25 +231,37 @@ fn parent(random: &mut Random, indexes: usize) -> String {
         "[entity.Parent]\nattributes = {{ parentId = \"ulid\", name = \"string\", region = \"id\" }}\n\
          key = [\"PARENT#{{parentId}}\", \"{sort}\"]\nexpect = {{ count = 12 }}\n"
     );
+    if random.chance(40) {
+        text += random.pick(&[
+            "aggregates = { last = \"max Visit.rank\" }\n",
+            "aggregates = { last = \"count Visit where status == 'OPEN'\" }\n",
+        ]);
+    }
     if indexes > 0 && random.chance(40) {
         text += "index.GSI1 = { key = [\"REGION#{region}\", \"PARENT#{parentId}\"] }\n";
     }
     text
 }
 
-fn child(random: &mut Random, indexes: usize) -> String {
+fn child(random: &mut Random, indexes: usize, second: &str) -> String {
     let (partition, sort) = (random.pick(&PARTITIONS), random.pick(&SORTS));
     let mut text = format!(
         "[entity.Child]\nattributes = {{ childId = \"ulid\", parentId = \"ulid\", at = {}, day = \"date\", \
          status = \"OPEN|HELD|DONE\", kind = \"A|B\", rank = \"int\", price = \"decimal\", flag = \"bool\", word = \"Ann|Ann Lee|Anna|Ann!\", note = \"string?\", body = \"string\" }}\n\
          key = [\"{partition}\", \"{sort}\"]\nshard = {{ {}count = 3 }}\nexpect = {{ per = \"Parent\", average = 8, max = 60{} }}\n",
         random.pick(&TIMES),
-        if random.chance(50) { "by = \"childId\", " } else { "" },
+        random.pick(&SELECTING),
         random.pick(&SIZES)
     );
+    let (first, last) = (random.pick(&PARTITIONS), random.pick(&SORTS));
     for number in 1..=indexes {
         if random.chance(85) {
-            let (partition, sort) = (random.pick(&PARTITIONS), random.pick(&SORTS));
+            // An attribute has one value, for whichever index.
+            let is_shared = |name: &str| number == 1 || second.contains(name);
+            let own = (random.pick(&PARTITIONS), random.pick(&SORTS));
+            let partition = if is_shared("G1PK") { first } else { own.0 };
+            let sort = if is_shared("G1SK") { last } else { own.1 };
+            let sort = if number == 2 && second.contains("rank") { "{rank}" } else { sort };
             let when = match random.chance(45) {
                 true => format!(", when = \"{}\"", random.pick(&CONDITIONS)),
                 false => String::new(),

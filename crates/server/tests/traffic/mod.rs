@@ -2,6 +2,7 @@
 
 mod boards;
 mod companions;
+pub mod pages;
 pub mod parcels;
 pub mod readers;
 pub mod sessions;

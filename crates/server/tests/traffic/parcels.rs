@@ -1,7 +1,7 @@
 //! Requests to parcels and their copies: one that does not name the original's key, and one in any of several shards.
 
 use super::{Random, Request, Stored, check, delete, item, put, transaction};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The entities, to be added to a model.
 pub const ENTITIES: &str = r#"
@@ -44,7 +44,12 @@ pub fn noise(random: &mut Random) -> Request {
     if second != first {
         shards.push(in_shard(second, user, id, weight));
     }
-    let others = [parcel(user, id, weight), by_id(id, weight), parcel(other, id, weight)];
+    let mut copy = by_id(id, weight);
+    if random.below(3) == 0 {
+        // The copy does not declare whose it is, and any client may write that.
+        copy["userId"] = json!({ "S": random.pick(&["u", "v", "w"]) });
+    }
+    let others = [parcel(user, id, weight), copy, parcel(other, id, weight)];
     for one in others.iter().chain(&shards) {
         actions.extend(match random.below(4) {
             0 => Some(put(one)),

@@ -101,12 +101,26 @@ impl<'a> SeenOwner<'a> {
             }
             false => aggregate.equal(old.as_ref(), new.as_ref()),
         };
+        let lacks_count = !aggregate.function.is_additive()
+            && has_own_identity(self.entity)
+            && self.count(aggregate).is_none();
+        let remedy = || format!("declare one in aggregates of {}", self.entity.name);
         (!is_kept).then(|| match self.new.is_empty() {
+            true if lacks_count && old.is_some() => format!(
+                "{} is deleted, and without a count of the same items nothing shows that none of {aggregate} remain: {}",
+                name(),
+                remedy()
+            ),
             true => format!(
                 "{} is deleted while items of {aggregate} remain: delete them before, or in the same transaction",
                 name()
             ),
             false if !differs => format!("{} changes, but no {} does", name(), aggregate.of),
+            false if lacks_count && contributed.loses(aggregate, old.as_ref()) => format!(
+                "{} leaves with its item, and without a count of the same items nothing shows which of {aggregate} remain: {}",
+                name(),
+                remedy()
+            ),
             false if contributed.loses(aggregate, old.as_ref()) => format!(
                 "{} leaves with its item, which requires a transaction with all items of {aggregate} that remain, as many as a count shows",
                 name()
@@ -115,14 +129,19 @@ impl<'a> SeenOwner<'a> {
         })
     }
 
-    /// Whether the decision contains all items that an aggregate summarises afterwards: a count of the same items shows their number.
-    fn shows_all(&self, aggregate: &Aggregate) -> bool {
+    /// The count of the items that an aggregate summarises, which shows whether a decision contains all of them.
+    fn count(&self, aggregate: &Aggregate) -> Option<&Aggregate> {
         let is_count = |own: &&Aggregate| {
             own.function == Function::Count
                 && own.of == aggregate.of
                 && own.filter.to_string() == aggregate.filter.to_string()
         };
-        let count = self.entity.aggregates.iter().find(is_count).filter(|_| has_own_identity(self.entity));
+        self.entity.aggregates.iter().find(is_count)
+    }
+
+    /// Whether the decision contains all items that an aggregate summarises afterwards.
+    fn shows_all(&self, aggregate: &Aggregate) -> bool {
+        let count = self.count(aggregate).filter(|_| has_own_identity(self.entity));
         count.is_some_and(|count| {
             let shown = self.contributed.get(count.name.as_str()).map(|own| Total::of(count, &own.after));
             count.equal(shown.flatten().as_ref(), stored(count, &self.new).as_ref())

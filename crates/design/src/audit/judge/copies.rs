@@ -47,7 +47,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
         let mut all: BTreeMap<copying::Pair, Pair<'s, 'a, 'm>> = BTreeMap::new();
         let new = || Pair { copying, seen, originals: Members::default(), copies: Members::default() };
         for (number, change) in seen.iter().enumerate() {
-            let original = |item: &SeenItem<'_, '_>| copying.pair_of_original(&item.values);
+            let original = |item: &SeenItem<'_, '_>| copying.pair_of_original(&change.key, &item.values);
             let copy = |item: &SeenItem<'_, '_>| copying.pair_of_copy(&change.key, &item.values);
             if let Some(item) = change.old_of(copying.original)
                 && let Some(pair) = original(item)

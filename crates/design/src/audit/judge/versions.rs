@@ -9,7 +9,8 @@
 use super::{SeenChange, SeenItem};
 use crate::audit::copying::{Copying, Pair};
 use crate::audit::{Violation, violation};
-use crate::model::Model;
+use crate::item::Attributes;
+use crate::model::{Entity, Model};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub fn judge(model: &Model, seen: &[SeenChange<'_, '_>]) -> Vec<(usize, Violation)> {
@@ -30,12 +31,55 @@ pub fn judge(model: &Model, seen: &[SeenChange<'_, '_>]) -> Vec<(usize, Violatio
 /// The versions of one original in a decision, and their copy.
 struct History<'s, 'a, 'm> {
     copying: &'s Copying<'m>,
-    /// The versions that the decision contains, and whether they exist before and after.
-    versions: BTreeMap<i64, Vec<&'s SeenChange<'a, 'm>>>,
-    /// The copy; several changes if its key changes.
-    copies: Vec<&'s SeenChange<'a, 'm>>,
+    /// The versions that the decision contains.
+    versions: BTreeMap<i64, Vec<Shown<'s, 'a, 'm>>>,
+    /// The copy; several items if its key changes.
+    copies: Vec<Shown<'s, 'a, 'm>>,
     /// A change that is named if something is wrong.
     number: usize,
+}
+
+/// What a change shows of one original: an item before and after.
+#[derive(Clone, Copy)]
+struct Shown<'s, 'a, 'm> {
+    old: Option<&'s SeenItem<'a, 'm>>,
+    new: Option<&'s SeenItem<'a, 'm>>,
+    /// Whether the key has an item afterwards, be it of another original.
+    is_taken: bool,
+}
+
+/// An original, and one of its versions; without a number, their copy.
+type Place = (Pair, Option<i64>);
+
+/// What a change shows. An item that becomes that of another original leaves one and comes to the other.
+fn shown<'s, 'a, 'm>(
+    copying: &Copying<'m>,
+    change: &'s SeenChange<'a, 'm>,
+) -> BTreeMap<Place, Shown<'s, 'a, 'm>> {
+    let nothing = Shown { old: None, new: None, is_taken: change.presence.1 };
+    let place = |entity: &Entity, values: &Attributes| -> Option<Place> {
+        let identity = || copying.identity_of(entity, &change.key, values);
+        if entity.name == copying.copy.name {
+            return Some((identity(), None));
+        }
+        let version = copying.original.versions.as_ref().and_then(|name| values.get(name)?.parse().ok());
+        (entity.name == copying.original.name).then(|| (identity(), Some(version.unwrap_or_default())))
+    };
+    let place_of = |item: &SeenItem<'_, '_>| place(item.entity, &item.values);
+    let mut all = BTreeMap::new();
+    if let Some(item) = &change.old
+        && let Some(place) = place_of(item)
+    {
+        all.entry(place).or_insert(nothing).old = Some(item);
+    }
+    if let Some(item) = &change.new
+        && let Some(place) = place_of(item)
+    {
+        all.entry(place).or_insert(nothing).new = Some(item);
+    }
+    let absent = change.absent().and_then(|(entity, values)| place(entity, values));
+    all.extend(absent.map(|place| (place, nothing)));
+    all
 }
 
 impl<'s, 'a, 'm> History<'s, 'a, 'm> {
@@ -43,24 +87,23 @@ impl<'s, 'a, 'm> History<'s, 'a, 'm> {
         let mut all = BTreeMap::new();
         for (number, change) in seen.iter().enumerate() {
             let new = || History { copying, versions: BTreeMap::new(), copies: Vec::new(), number };
-            if let Some(values) = change.values_of(copying.original) {
-                let history = all.entry(copying.identity_of(values)).or_insert_with(new);
-                let version = copying.original.versions.as_ref().and_then(|name| values.get(name));
-                let version = version.and_then(|text| text.parse().ok()).unwrap_or_default();
-                history.versions.entry(version).or_default().push(change);
-            } else if let Some(values) = change.values_of(copying.copy) {
-                all.entry(copying.identity_of(values)).or_insert_with(new).copies.push(change);
+            for ((identity, version), shown) in shown(copying, change) {
+                let history = all.entry(identity).or_insert_with(new);
+                match version {
+                    Some(version) => history.versions.entry(version).or_default().push(shown),
+                    None => history.copies.push(shown),
+                }
             }
         }
         all
     }
 
     fn original_before(&self, version: i64) -> Option<&'s SeenItem<'a, 'm>> {
-        self.versions.get(&version)?.iter().find_map(|change| change.old_of(self.copying.original))
+        self.versions.get(&version)?.iter().find_map(|shown| shown.old)
     }
 
     fn original_after(&self, version: i64) -> Option<&'s SeenItem<'a, 'm>> {
-        self.versions.get(&version)?.iter().find_map(|change| change.new_of(self.copying.original))
+        self.versions.get(&version)?.iter().find_map(|shown| shown.new)
     }
 
     fn differs(&self, old: Option<&SeenItem<'_, '_>>, new: Option<&SeenItem<'_, '_>>) -> bool {
@@ -76,14 +119,14 @@ impl<'s, 'a, 'm> History<'s, 'a, 'm> {
         let is_changed =
             |version: &&i64| self.differs(self.original_before(**version), self.original_after(**version));
         let changed: BTreeSet<i64> = self.versions.keys().filter(is_changed).copied().collect();
-        let old = self.copies.iter().find_map(|change| change.old_of(copy));
-        let mut after = self.copies.iter().filter_map(|change| change.new_of(copy));
+        let old = self.copies.iter().find_map(|shown| shown.old);
+        let mut after = self.copies.iter().filter_map(|shown| shown.new);
         let new = after.next();
         if after.next().is_some() {
             return Some(format!("there are several {} of one {}", copy.name, original.name));
         }
         // A version has one key.
-        if let Some((version, _)) = self.versions.iter().find(|(_, changes)| changes.len() > 1) {
+        if let Some((version, _)) = self.versions.iter().find(|(_, shown)| shown.len() > 1) {
             return Some(format!("several keys are those of version {version} of one {}", original.name));
         }
         if changed.is_empty() && !self.differs(old, new) {
@@ -151,11 +194,8 @@ impl<'s, 'a, 'm> History<'s, 'a, 'm> {
             }
         }
         let is_gone = |version: i64| {
-            version == 0
-                || self
-                    .versions
-                    .get(&version)
-                    .is_some_and(|changes| changes.iter().all(|change| !change.presence.1))
+            let shown = self.versions.get(&version);
+            version == 0 || shown.is_some_and(|shown| shown.iter().all(|shown| !shown.is_taken))
         };
         while newest > 0 && self.versions.contains_key(&newest) && is_gone(newest) {
             newest -= 1;

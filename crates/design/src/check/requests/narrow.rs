@@ -6,7 +6,7 @@ use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::{self, Comparator, Comparison, Condition, Places, Test};
 use crate::model::key_condition::{KeyClause, KeyOperator};
-use crate::model::{Bounds, Entity, Pattern, Request, Target};
+use crate::model::{Bounds, Entity, Model, Pattern, Request, Target};
 use crate::plan;
 use crate::source::Span;
 use crate::template::{Format, Part, SHARD, Template};
@@ -47,6 +47,9 @@ impl<'m> Checker<'m> {
             {
                 Some((Narrow::Value(constant), span)) => {
                     self.report_narrow(pattern, &mapping, &constant, &span);
+                }
+                Some((Narrow::End(constant, place), span)) => {
+                    self.report_end(pattern, &mapping, &constant, place, &span);
                 }
                 Some((Narrow::Bound(text), span)) => self.report_bound(pattern, &mapping, &text, &span),
                 None => continue,
@@ -107,6 +110,35 @@ impl<'m> Checker<'m> {
         self.report(finding.with_message(message).with_help(help));
     }
 
+    fn report_end(
+        &mut self,
+        pattern: &Pattern,
+        mapping: &KeyMapping<'m>,
+        constant: &Constant,
+        place: Place,
+        span: &Span,
+    ) {
+        let Constant { field, text, .. } = constant;
+        if field == SHARD {
+            return self.report_narrow(pattern, mapping, constant, span);
+        }
+        let name = &mapping.entity.name;
+        let (bound, side, end) = match place {
+            Place::Upper => ("upper", "behind", "to"),
+            Place::Lower | Place::Value => ("lower", "before", "from"),
+        };
+        let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
+        self.report(
+            finding
+                .with_message(format!(
+                    "the {bound} bound loses {name} whose {field} is {side} '{text}', which the pattern does not exclude"
+                ))
+                .with_help(format!(
+                    "bound what the pattern asks for: range = {{ by = \"{field}\", {end} = … }}, or move the bound"
+                )),
+        );
+    }
+
     fn report_bound(&mut self, pattern: &Pattern, mapping: &KeyMapping<'m>, text: &str, span: &Span) {
         let key: Vec<String> = mapping.key.iter().map(ToString::to_string).collect();
         let key = key.join(" / ");
@@ -123,9 +155,10 @@ impl<'m> Checker<'m> {
         let condition = pattern.condition();
         let ranged = |name: &str| pattern.range.as_ref().is_some_and(|range| range.by == name);
         for part in request.filter.conjuncts() {
-            let names = part.attributes();
             let drops = |target: &&Target| {
                 let Some(entity) = self.model.entity(&target.entity) else { return false };
+                let part = &about_type(self.model, part, entity);
+                let names = part.attributes();
                 let has = |name: &&str| entity.attribute(name).is_some();
                 // What the pattern says about attributes of others does not concern an entity; the filter drops it all the same.
                 if !names.iter().any(has) {
@@ -139,6 +172,8 @@ impl<'m> Checker<'m> {
             };
             let Some(target) = pattern.targets.iter().find(drops) else { continue };
             let span = part.tests().first().map_or(&request.span, |test| &test.places.attribute_at);
+            let types = self.model.table.type_attribute.as_deref();
+            let is_about_type = types.is_some_and(|name| part.mentions(name));
             let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
             self.report(
                 finding
@@ -146,9 +181,15 @@ impl<'m> Checker<'m> {
                         "the filter {part} drops {}, which the pattern does not exclude",
                         target.entity
                     ))
-                    .with_help(format!(
-                        "add where = \"{part}\" to the pattern if that is intended, or leave it out"
-                    )),
+                    .with_help(match is_about_type {
+                        true => format!(
+                            "leave {} out of the pattern's `out`, or the test out of the filter",
+                            target.entity
+                        ),
+                        false => format!(
+                            "add where = \"{part}\" to the pattern if that is intended, or leave it out"
+                        ),
+                    }),
             );
             return;
         }
@@ -159,6 +200,8 @@ impl<'m> Checker<'m> {
 enum Narrow {
     /// A constant in the place of a field.
     Value(Constant),
+    /// A constant as the bound of a field.
+    End(Constant, Place),
     /// A text that is not the start of the key.
     Bound(String),
 }
@@ -185,14 +228,19 @@ fn narrow_sort(
             if !target.many && !pattern.inputs.contains(&constant.field) {
                 return false;
             }
-            let is_open = is_range && constant.is_open(is_upper);
+            let is_open =
+                is_range && (constant.is_open(is_upper) || constant.is_beyond(mapping.entity, is_upper));
             !(is_open || is_meant(pattern, mapping, constant, place))
         };
         let beyond = if is_upper { Ordering::Greater } else { Ordering::Less };
         let is_beyond = |order: Option<Ordering>| is_range && order == Some(beyond);
         let departs = departs.filter(|order| target.many && !is_beyond(*order));
         let bound = departs.map(|_| Narrow::Bound(value.to_string()));
-        let narrow = constants.into_iter().find(excludes).map(Narrow::Value).or(bound);
+        let narrowed = |constant| match place {
+            Place::Value => Narrow::Value(constant),
+            place => Narrow::End(constant, place),
+        };
+        let narrow = constants.into_iter().find(excludes).map(narrowed).or(bound);
         narrow.map(|narrow| (narrow, clause.span.clone()))
     })
 }
@@ -259,6 +307,14 @@ fn is_within(range: &Bounds, constant: &Constant, place: Place) -> bool {
     }
 }
 
+/// What a filter says about the items of an entity, whose type is known.
+pub(super) fn about_type(model: &Model, filter: &Condition, entity: &Entity) -> Condition {
+    match &model.table.type_attribute {
+        Some(attribute) => filter.given(attribute, &entity.type_value),
+        None => filter.clone(),
+    }
+}
+
 /// The parts of a condition that test an attribute of an entity.
 fn concerning(condition: &Condition, entity: &Entity) -> Condition {
     let is_own = |part: &&Condition| part.attributes().iter().any(|name| entity.attribute(name).is_some());
@@ -271,6 +327,24 @@ impl Constant {
         let is_last = |character: char| character >= '~' || matches!(character, '9' | 'z' | 'Z' | ':');
         let is_first = |character: char| character <= '0';
         if is_upper { self.text.chars().all(is_last) } else { self.text.chars().all(is_first) }
+    }
+
+    /// Returns whether it is a bound before or behind all values of the type: `9999-13` for dates, `g` for UUIDs.
+    fn is_beyond(&self, entity: &Entity, is_upper: bool) -> bool {
+        let Some(attribute) = entity.attribute(&self.field) else { return false };
+        let field = Template { parts: vec![Part::Field { name: self.field.clone(), format: self.format }] };
+        let text = self.text.as_str();
+        let first = text.chars().next().zip(field.first_characters(entity));
+        if first.is_some_and(|(own, (least, most))| if is_upper { own > most } else { own < least }) {
+            return true;
+        }
+        // The key goes on behind a value.
+        let is_inside = |value: String| match is_upper {
+            true => value.as_str() < text && !text.starts_with(&value),
+            false => value.as_str() > text,
+        };
+        let outermost = attribute.kind.outermost();
+        !outermost.is_empty() && outermost.iter().all(|own| self.format.apply(own).is_some_and(is_inside))
     }
 }
 

@@ -2,7 +2,9 @@
 //! beside them. An item that the pattern means and the request does not return, or the other way round, is a proof against the request, and is
 //! reported as an example. What is not found here is not proved: the rules of `requests` and `narrow` come first.
 
+use super::narrow::about_type;
 use super::narrow::align;
+use super::values_beside::{is_value, values_beside};
 use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
@@ -10,12 +12,10 @@ use crate::generate::typed_item;
 use crate::item::Attributes;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::Condition;
-use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
-use crate::model::limits::{End, Precision};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Pattern, Request};
-use crate::plan::trial::{Call, Known, is_meant};
+use crate::plan::trial::{Call, Known, Sortable, is_meant};
 use crate::template::{FieldTypes, SHARD, Template};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many items and calls a request is tried with.
 const MAX_ITEMS: usize = 60;
 const MAX_CALLS: usize = 24;
-/// How many requests of a model are tried.
-const MAX_REQUESTS: usize = 200;
+/// How many values are copied and how many tests are carried out for all requests of a model.
+pub const MAX_EFFORT: usize = 10_000_000;
 /// How many values of an attribute an example names.
 const MAX_SHOWN: usize = 3;
 
@@ -42,6 +42,14 @@ struct Trial<'a, 'm> {
     location: TableOrIndex<'m>,
 }
 
+/// What the trial of a request shows.
+enum Outcome {
+    Agrees,
+    Differs(Difference),
+    /// It would take more effort than is left.
+    NotTried,
+}
+
 /// What a request returns otherwise than its pattern means.
 struct Difference {
     is_lost: bool,
@@ -50,16 +58,14 @@ struct Difference {
 }
 
 impl<'m> Checker<'m> {
-    /// Tries the requests of all patterns that have no error.
-    pub fn tried_requests(&mut self) {
+    /// Tries the requests of all patterns that have no error, as far as the effort suffices.
+    pub fn tried_requests(&mut self, mut effort: usize) {
         let model = self.model;
         let declared = model.patterns.iter().filter(|pattern| pattern.via.is_empty());
         let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
         let errors: BTreeSet<&str> = errors.map(|finding| finding.subject.as_str()).collect();
-        let mut tried = Vec::new();
-        for (pattern, request) in
-            declared.filter_map(|own| Some((own, own.request.as_ref()?))).take(MAX_REQUESTS)
-        {
+        let mut outcomes = Vec::new();
+        for (pattern, request) in declared.filter_map(|own| Some((own, own.request.as_ref()?))) {
             let is_wrong = errors.contains(pattern.subject().as_str());
             let index = request.index.as_deref().map(|name| model.index(name));
             if is_wrong || request.scan || request.clauses.is_empty() || matches!(index, Some(None)) {
@@ -67,11 +73,25 @@ impl<'m> Checker<'m> {
             }
             let location = TableOrIndex { index: index.flatten() };
             let trial = Trial { checker: self, pattern, request, location };
-            tried.extend(trial.difference().map(|difference| (pattern, request, difference)));
+            outcomes.push((pattern, request, trial.outcome(&mut effort)));
         }
-        for (pattern, request, difference) in tried {
-            self.report_difference(pattern, request, &difference);
+        for (pattern, request, outcome) in outcomes {
+            match outcome {
+                Outcome::Agrees => {}
+                Outcome::Differs(difference) => self.report_difference(pattern, request, &difference),
+                Outcome::NotTried => self.report_untried(pattern, request),
+            }
         }
+    }
+
+    fn report_untried(&mut self, pattern: &Pattern, request: &Request) {
+        let finding = Finding::new("P132", Severity::Note, pattern.subject(), &request.span);
+        let message = "the request is not tried on example items: the requests before it have taken the effort that a check of one model makes";
+        self.report(
+            finding
+                .with_message(message)
+                .with_help("check the pattern in a smaller model: it may return less than the pattern means"),
+        );
     }
 
     fn report_difference(&mut self, pattern: &Pattern, request: &Request, difference: &Difference) {
@@ -97,16 +117,31 @@ impl<'m> Checker<'m> {
 }
 
 impl<'m> Trial<'_, 'm> {
-    /// The first difference between what the request returns and what the pattern means.
-    fn difference(&self) -> Option<Difference> {
+    /// Tries the request, if that takes no more than the effort that is left.
+    fn outcome(&self, effort: &mut usize) -> Outcome {
+        let targets = self.checker.targets(self.pattern).into_iter();
+        let mappings = targets.filter_map(|entity| self.location.mapping(entity));
+        let copied = mappings.map(|mapping| self.relevant(&mapping).len() * MAX_ITEMS).sum();
+        let Some(left) = effort.checked_sub(copied) else { return Outcome::NotTried };
+        *effort = left;
         let samples = self.samples();
         let calls = self.calls(&samples);
+        let tests = self.pattern.filter.tests().len() + self.request.filter.tests().len();
+        let each = tests + self.pattern.inputs.len() + self.request.clauses.len();
+        let compared = samples.len().saturating_mul(calls.len()).saturating_mul(each);
+        let Some(left) = effort.checked_sub(compared) else { return Outcome::NotTried };
+        *effort = left;
+        self.difference(&samples, &calls).map_or(Outcome::Agrees, Outcome::Differs)
+    }
+
+    /// The first difference between what the request returns and what the pattern means.
+    fn difference(&self, samples: &[Sample<'m>], calls: &[Call]) -> Option<Difference> {
         let mut added = None;
-        for call in &calls {
-            for sample in &samples {
+        for call in calls {
+            for sample in samples {
                 let (is_meant, is_returned) =
                     (is_meant(self.pattern, call, &sample.known), self.returns(call, sample)?);
-                if is_meant == is_returned || (is_meant && self.is_last_instant(call, sample)) {
+                if is_meant == is_returned {
                     continue;
                 }
                 let difference = self.described(sample, is_meant);
@@ -117,21 +152,6 @@ impl<'m> Trial<'_, 'm> {
             }
         }
         added
-    }
-
-    /// Whether an item lies at the very end of a range of times that the request includes, where callers do not care for it.
-    fn is_last_instant(&self, call: &Call, sample: &Sample<'m>) -> bool {
-        let Some((range, (_, to))) = self.pattern.range.as_ref().zip(call.range.as_ref()) else {
-            return false;
-        };
-        let attribute = sample.known.entity().attribute(&range.by);
-        let is_instant = attribute.is_some_and(|own| {
-            own.kind == ValueType::Timestamp && own.limits.precision != Some(Precision::Minute)
-        });
-        let excludes = |clause: &KeyClause| clause.operator == KeyOperator::Below;
-        is_instant
-            && sample.known.texts().get(&range.by) == Some(to)
-            && !self.request.clauses.iter().any(excludes)
     }
 
     fn described(&self, sample: &Sample<'m>, is_lost: bool) -> Difference {
@@ -205,13 +225,26 @@ impl<'m> Trial<'_, 'm> {
         let each = |attribute: &'m Attribute| {
             let own = mentioned.get(attribute.name.as_str()).into_iter().flatten().map(String::as_str);
             let mut values: Vec<Option<String>> =
-                values_beside(attribute, own).into_iter().map(Some).collect();
-            if attribute.optional {
+                values_beside(attribute, mapping.entity.delimiter(), own).into_iter().map(Some).collect();
+            if mapping.entity.may_lack(&attribute.name) {
                 values.push(None);
             }
             (attribute.name.as_str(), values)
         };
-        mapping.entity.attributes.iter().map(each).collect()
+        let relevant = self.relevant(mapping);
+        let matters = |attribute: &&'m Attribute| relevant.contains(attribute.name.as_str());
+        mapping.entity.attributes.iter().filter(matters).map(each).collect()
+    }
+
+    /// The attributes that decide whether the pattern means an item, and whether the request returns it.
+    fn relevant<'a>(&'a self, mapping: &'a KeyMapping<'m>) -> BTreeSet<&'a str> {
+        let keys = mapping.key.iter().flat_map(Template::fields);
+        let selecting = mapping.shard.and_then(|shard| shard.by.as_deref());
+        let conditions = [&self.pattern.filter, &self.request.filter, &mapping.when];
+        let tested = conditions.into_iter().flat_map(Condition::attributes);
+        let range = self.pattern.range.iter().map(|range| range.by.as_str());
+        let inputs = self.pattern.inputs.iter().map(String::as_str);
+        keys.chain(selecting).chain(tested).chain(range).chain(inputs).collect()
     }
 
     /// The constants that the pattern and the request compare attributes with.
@@ -277,7 +310,7 @@ impl<'m> Trial<'_, 'm> {
         let Some(attribute) = sample.known.entity().attribute(&range.by) else { return vec![None] };
         let mut values: Vec<&String> =
             samples.iter().filter_map(|one| one.known.texts().get(&range.by)).collect();
-        values.sort_by(|left, right| compared(&attribute.kind, left, right));
+        values.sort_by_cached_key(|text| Sortable::of_type(&attribute.kind, text));
         let constants = self.constants(&sample.mapping);
         let given = |upper: bool| {
             let own = constants.iter().find(|(field, _, is_upper)| *field == range.by && *is_upper == upper);
@@ -288,7 +321,16 @@ impl<'m> Trial<'_, 'm> {
         let from = range.from.as_ref().or_else(|| given(false)).or(values.first().copied());
         let to = range.to.as_ref().or_else(|| given(true)).or(values.last().copied());
         let own = sample.known.texts().get(&range.by).filter(|_| is_free);
-        let bounds = from.zip(to).into_iter().chain(own.map(|own| (own, own)));
+        // A request with one bound leaves the other end open.
+        let compares = |operators: [KeyOperator; 2]| {
+            self.request.clauses.iter().any(|clause| operators.contains(&clause.operator))
+        };
+        let opens_below = compares([KeyOperator::Below, KeyOperator::UpTo]);
+        let opens_above = compares([KeyOperator::Above, KeyOperator::From]);
+        let single = own.zip(from.zip(to)).map(|(own, (from, to))| {
+            (if opens_below { from } else { own }, if opens_above { to } else { own })
+        });
+        let bounds = from.zip(to).into_iter().chain(single);
         bounds.map(|(from, to)| Some((from.clone(), to.clone()))).collect()
     }
 
@@ -336,6 +378,7 @@ impl<'m> Trial<'_, 'm> {
 
     /// Whether a part of the filter keeps an item. A value that an input is compared with is an example of it, and so are bounds that are not declared.
     fn keeps(&self, call: &Call, sample: &Sample<'m>, part: &Condition) -> bool {
+        let part = &about_type(self.checker.model, part, sample.mapping.entity);
         let names = part.attributes();
         let texts = sample.known.texts();
         let is_example = |name: &&str| {
@@ -361,7 +404,7 @@ fn is_upper(clause: &KeyClause, number: usize) -> bool {
 /// Whether a key meets a comparison.
 fn meets(operator: KeyOperator, is_number: bool, own: &str, values: &[String]) -> bool {
     let kind = if is_number { ValueType::Decimal } else { ValueType::String };
-    let order = |value: &String| compared(&kind, own, value);
+    let order = |value: &String| Sortable::of_type(&kind, own).cmp(&Sortable::of_type(&kind, value));
     let (first, last) = (&values[0], &values[values.len() - 1]);
     match operator {
         KeyOperator::Equals => order(first) == Ordering::Equal,
@@ -372,89 +415,4 @@ fn meets(operator: KeyOperator, is_number: bool, own: &str, values: &[String]) -
         KeyOperator::Below => order(first) == Ordering::Less,
         KeyOperator::UpTo => order(first) != Ordering::Greater,
     }
-}
-
-fn compared(kind: &ValueType, left: &str, right: &str) -> Ordering {
-    match (Decimal::parse(left), Decimal::parse(right)) {
-        (Some(left), Some(right)) if kind.is_number() => left.cmp(&right),
-        _ => left.cmp(right),
-    }
-}
-
-/// Whether a text can be a value of an attribute, or the start of a time.
-fn is_value(attribute: &Attribute, text: &str) -> bool {
-    match &attribute.kind {
-        kind if kind.is_number() => Decimal::parse(text).is_some(),
-        kind if kind.is_time() => text.len() >= 4 && text.bytes().take(4).all(|digit| digit.is_ascii_digit()),
-        ValueType::Choice(choices) => choices.iter().any(|choice| choice == text),
-        _ => !text.is_empty(),
-    }
-}
-
-/// The constants that an attribute is compared with, values beside them, and common ones.
-fn values_beside<'a>(attribute: &Attribute, mentioned: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mentioned: Vec<&str> = mentioned.filter(|text| is_value(attribute, text)).collect();
-    let mut values: Vec<String> = match &attribute.kind {
-        ValueType::Choice(choices) => return choices.iter().take(MAX_ITEMS / 4).cloned().collect(),
-        ValueType::Bool => return ["true", "false"].map(str::to_owned).to_vec(),
-        ValueType::Int | ValueType::Decimal => {
-            let one = Decimal::parse("1").unwrap_or_default();
-            let beside = |text: &&str| {
-                let number = Decimal::parse(text).unwrap_or_default();
-                [number.plus(&one.negated()), number.clone(), number.plus(&one)]
-                    .map(|number| number.to_string())
-            };
-            let limits = [&attribute.limits.min, &attribute.limits.max]
-                .map(|limit| limit.as_ref().map(Decimal::to_string));
-            let common = ["5", "50", "500"].map(str::to_owned);
-            common
-                .into_iter()
-                .chain(mentioned.iter().flat_map(beside))
-                .chain(limits.into_iter().flatten())
-                .collect()
-        }
-        ValueType::Date => {
-            let filled = mentioned.iter().flat_map(|text| {
-                ["-01-01", "-12-31"].map(|rest| {
-                    format!("{text}{}", rest.get(text.len().saturating_sub(4)..).unwrap_or_default())
-                })
-            });
-            ["2026-06-15", "2001-02-03", "2098-11-28"].map(str::to_owned).into_iter().chain(filled).collect()
-        }
-        ValueType::Timestamp => {
-            let ends = mentioned.iter().flat_map(|text| [(text, End::Lower), (text, End::Upper)]);
-            let filled = ends.map(|(text, end)| {
-                let rest = match end {
-                    End::Lower => "-01-01T00:00:00Z",
-                    End::Upper => "-12-28T23:59:59Z",
-                };
-                let whole = match text.ends_with('Z') {
-                    true => (*text).to_owned(),
-                    false => {
-                        format!("{text}{}", rest.get(text.len().saturating_sub(4)..).unwrap_or_default())
-                    }
-                };
-                attribute.limits.bound(&whole, end)
-            });
-            let common = ["2026-06-15T10:30:00Z", "2001-02-03T04:05:06Z", "2098-11-28T20:30:40Z"];
-            common.map(|text| attribute.limits.bound(text, End::Lower)).into_iter().chain(filled).collect()
-        }
-        ValueType::Ulid => {
-            ["01KA0B7XK4T3M9W2Q8R5V6Y1ZE", "01KA0B7XK4T3M9W2Q8R5V6Y1ZF"].map(str::to_owned).to_vec()
-        }
-        ValueType::Uuid => ["0193e3a6-0000-7000-8000-000000000001", "a193e3a6-0000-7000-8000-000000000002"]
-            .map(str::to_owned)
-            .to_vec(),
-        ValueType::Ksuid => {
-            ["0ujtsYcgvSTl8PAuAdqWYSMnLOv", "1srOrx2ZWZBpBUvZwXKQmoEYga2"].map(str::to_owned).to_vec()
-        }
-        ValueType::String | ValueType::Id => {
-            let longer = mentioned.iter().flat_map(|text| [(*text).to_owned(), format!("{text}m")]);
-            ["mm", "0", "9z", "Zoe", "zoe"].map(str::to_owned).into_iter().chain(longer).collect()
-        }
-        ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary => Vec::new(),
-    };
-    let mut seen = BTreeSet::new();
-    values.retain(|value| seen.insert(value.clone()));
-    values
 }

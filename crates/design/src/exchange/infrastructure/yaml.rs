@@ -126,7 +126,31 @@ impl Reader {
         if text.starts_with(['&', '*', '?', '%', '@', '`']) {
             return Err(mistake(number, "anchors, aliases and complex keys are not supported"));
         }
-        inline(text, number)
+        let text = self.continued(text, indent);
+        inline(&text, number)
+    }
+
+    /// A text in quotes or brackets up to where they close, and any other with the lines below that are indented further.
+    fn continued(&mut self, text: &str, indent: usize) -> String {
+        let is_enclosed = text.starts_with(['{', '[', '"', '\'']);
+        let (mut text, mut open) = (text.to_owned(), Open::default());
+        open.read(&text);
+        while let Some(line) = self.line() {
+            let closes = line.text.starts_with([']', '}']);
+            let belongs = if is_enclosed {
+                open.is_open() && (line.indent > indent || closes)
+            } else {
+                line.indent > indent && key_of(&line.text).is_none()
+            };
+            if !belongs {
+                break;
+            }
+            open.read(&line.text);
+            text.push(' ');
+            text.push_str(&line.text);
+            self.at += 1;
+        }
+        text
     }
 
     /// The lines below that are indented further; a list may have the indentation of its key.
@@ -163,6 +187,38 @@ impl Reader {
             self.at += 1;
         }
         texts.join("\n")
+    }
+}
+
+/// The quotes and brackets of a text that are not closed.
+#[derive(Default)]
+struct Open {
+    quote: Option<char>,
+    depth: usize,
+    /// The character before, in the same line or text.
+    before: Option<char>,
+}
+
+impl Open {
+    fn is_open(&self) -> bool {
+        self.quote.is_some() || self.depth > 0
+    }
+
+    fn read(&mut self, text: &str) {
+        self.before = None;
+        for character in text.chars() {
+            let is_escaped = self.quote == Some('"') && self.before == Some('\\');
+            let starts = self.before.is_none_or(|before| " [{,:".contains(before));
+            self.before = Some(character).filter(|own| !(is_escaped && *own == '\\'));
+            match (self.quote, character) {
+                (Some(quote), _) if character == quote && !is_escaped => self.quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') if starts => (self.quote, self.before) = (Some(character), None),
+                (None, '[' | '{') => self.depth += 1,
+                (None, ']' | '}') => self.depth = self.depth.saturating_sub(1),
+                (None, _) => {}
+            }
+        }
     }
 }
 
@@ -239,7 +295,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// `[a, {b: c}]`, within one line.
+/// `[a, {b: c}]`, its lines joined.
 struct Flow<'a> {
     rest: &'a str,
     number: usize,
@@ -283,7 +339,7 @@ impl Flow<'_> {
         let mut values = Vec::new();
         while !self.take(']') {
             if self.rest.is_empty() {
-                return Err(mistake(self.number, "`[` is not closed in its line"));
+                return Err(mistake(self.number, "`[` is not closed"));
             }
             values.push(self.value(depth + 1)?);
             if !self.take(',') && !self.rest.starts_with(']') {
@@ -298,7 +354,7 @@ impl Flow<'_> {
         let mut members = Map::new();
         while !self.take('}') {
             if self.rest.is_empty() {
-                return Err(mistake(self.number, "`{` is not closed in its line"));
+                return Err(mistake(self.number, "`{` is not closed"));
             }
             let key = self.value(depth + 1)?;
             let key = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
@@ -315,7 +371,7 @@ impl Flow<'_> {
     }
 
     fn quoted(&mut self, quote: char) -> Result<String, String> {
-        let open = || mistake(self.number, "a text is not closed in its line");
+        let open = || mistake(self.number, "a text is not closed");
         if quote == '\'' {
             let mut text = String::new();
             let mut rest = &self.rest[1..];
@@ -349,6 +405,37 @@ impl Flow<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_and_brackets_may_go_on_in_the_lines_below() {
+        let text = "Layers:
+  [
+    it's, # first
+    { b: c },
+  ]
+Next: [a,
+  b
+]
+Text: some text that
+  goes on
+  - here
+Quoted: \"it is \\\"open\\\" [
+  and closed\"
+List:
+  - one
+    two
+  - [a,
+     b]
+Last: !Sub 'a
+  b'
+";
+        let expected = json!({
+            "Layers": ["it's", { "b": "c" }], "Next": ["a", "b"], "Text": "some text that goes on - here",
+            "Quoted": "it is \"open\" [ and closed", "List": ["one two", ["a", "b"]], "Last": { "Fn::Sub": "a b" },
+        });
+        assert_eq!(parse(text).unwrap(), expected);
+        assert!(parse("a: [b,\nc: d").unwrap_err().contains("line 1: `[` is not closed"));
+    }
 
     #[test]
     fn texts_have_escapes_and_values_may_stand_below_their_name() {

@@ -70,7 +70,7 @@ fn fields(entity: &Entity, model: &Model, remarks: &mut Vec<String>) -> Map<Stri
         fields.insert(name.clone(), field);
     };
     model.table.keys.iter().zip(&entity.key).for_each(|(name, template)| key(name, template, None));
-    for index_key in &entity.indexes {
+    for index_key in entity.declared_indexes() {
         let Some(index) = model.index(&index_key.index).filter(|index| !index.is_composite()) else {
             continue;
         };

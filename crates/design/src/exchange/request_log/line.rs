@@ -1,7 +1,7 @@
 //! One line of a log: when which request was sent, and what it reads and writes.
 
 use crate::exchange::item_json;
-use crate::item::{Attributes, Item, attributes};
+use crate::item::{Attributes, Item, Value as ItemValue, attributes};
 use crate::model::expression::{Aliases, ConditionExpression, Operand, Test, UpdateExpression};
 use serde_json::Value as Json;
 
@@ -62,7 +62,7 @@ pub(super) enum Change {
     /// A put, and the attributes that its condition requires to be absent.
     Put(Option<ConditionExpression>),
     /// An update, and the whole attributes that it changes, with their new values.
-    Update(Vec<(String, Option<crate::item::Value>)>),
+    Update(Vec<(String, Option<ItemValue>)>),
     Delete,
 }
 
@@ -197,9 +197,10 @@ fn update(request: &Json) -> Option<Written> {
     let mut changed = Vec::new();
     if let Some(text) = request["UpdateExpression"].as_str() {
         for change in UpdateExpression::parse(text, &aliases(request)).ok()?.changes {
-            let value = match (&change.value, change.is_whole()) {
-                (Some(Operand::Value(placeholder)), true) => value(request, placeholder),
-                _ => None,
+            let value = match (change.value, change.path.inside.chars().next()) {
+                (value, None) => value.and_then(|value| computed(request, &value)),
+                (_, Some('[')) => Some(ItemValue::List(Vec::new())),
+                (_, Some(_)) => Some(ItemValue::Map(Default::default())),
             };
             changed.push((change.path.attribute, value));
         }
@@ -207,6 +208,22 @@ fn update(request: &Json) -> Option<Written> {
     let legacy = request["AttributeUpdates"].as_object().into_iter().flatten();
     changed.extend(legacy.map(|(name, update)| (name.clone(), decoded(&update["Value"]))));
     written(&request["Key"], Change::Update(changed))
+}
+
+/// A value of the type of an operand, if the request says it: that of the values it is computed from.
+fn computed(request: &Json, operand: &Operand) -> Option<ItemValue> {
+    match operand {
+        Operand::Path(_) => None,
+        Operand::Value(placeholder) => value(request, placeholder),
+        Operand::Call(name, operands) => {
+            let found = operands.iter().find_map(|operand| computed(request, operand));
+            found.or_else(|| (name == "list_append").then(|| ItemValue::List(Vec::new())))
+        }
+        Operand::Sum(left, _, right) => {
+            let found = [left, right].into_iter().find_map(|operand| computed(request, operand));
+            found.or_else(|| Some(ItemValue::Number("0".to_owned())))
+        }
+    }
 }
 
 fn get(key: &Json, request: &Json, batch: bool) -> Option<Read> {
@@ -302,11 +319,11 @@ fn aliases(request: &Json) -> Aliases {
     names.filter_map(|(alias, name)| Some((alias.clone(), name.as_str()?.to_owned()))).collect()
 }
 
-fn value(request: &Json, placeholder: &str) -> Option<crate::item::Value> {
+fn value(request: &Json, placeholder: &str) -> Option<ItemValue> {
     decoded(&request["ExpressionAttributeValues"][placeholder])
 }
 
-fn decoded(value: &Json) -> Option<crate::item::Value> {
+fn decoded(value: &Json) -> Option<ItemValue> {
     item_json::decode(&serde_json::json!({ "value": value }))?.remove("value")
 }
 

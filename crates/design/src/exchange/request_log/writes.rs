@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct WriteGroup {
     write: Write,
-    /// Attributes that updates set and the entities do not have, by entity and name.
-    new: BTreeMap<(String, String), ValueType>,
+    /// Attributes that updates set and the entities do not have, by entity and name, with their type if the request says it.
+    new: BTreeMap<(String, String), Option<ValueType>>,
     count: u64,
 }
 
@@ -61,8 +61,11 @@ impl RequestLog {
         }
         let mut groups: Vec<WriteGroup> = std::mem::take(&mut self.writes).into_values().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        let known = groups.iter().flat_map(|group| &group.new);
+        let kinds: BTreeMap<(String, String), ValueType> =
+            known.filter_map(|(name, kind)| Some((name.clone(), kind.clone()?))).collect();
         for mut group in groups {
-            self.add_attributes(&mut group);
+            self.add_attributes(&mut group, &kinds);
             let write = &mut group.write;
             let taken = |name: &str| self.draft.model.writes.iter().any(|own| own.name == name);
             write.name = free_name(&name(&write.actions), taken);
@@ -80,8 +83,8 @@ impl RequestLog {
     }
 
     /// What updates set belongs to an inferred entity; a given model is not changed.
-    fn add_attributes(&mut self, group: &mut WriteGroup) {
-        for ((entity, name), kind) in std::mem::take(&mut group.new) {
+    fn add_attributes(&mut self, group: &mut WriteGroup, kinds: &BTreeMap<(String, String), ValueType>) {
+        for (entity, name) in std::mem::take(&mut group.new).into_keys() {
             if self.given {
                 self.draft.note(
                     format!("entity.{entity}"),
@@ -93,6 +96,7 @@ impl RequestLog {
             if let Some(own) = self.draft.model.entities.iter_mut().find(|own| own.name == entity)
                 && !own.attributes.iter().any(|attribute| attribute.name == name)
             {
+                let kind = kinds.get(&(entity.clone(), name.clone())).cloned().unwrap_or(ValueType::String);
                 own.attributes.push(Attribute { optional: true, ..Attribute::new(&name, kind) });
                 own.numbers = Default::default();
             }
@@ -136,7 +140,7 @@ impl WriteGroup {
                 if entity.attribute(name).is_some() {
                     action.set.push(name.clone());
                 } else if !is_key {
-                    self.new.insert((entity.name.clone(), name.clone()), kind(value.as_ref()));
+                    self.new.insert((entity.name.clone(), name.clone()), value.as_ref().map(kind));
                 }
             }
             action.set.sort();
@@ -155,15 +159,15 @@ impl WriteGroup {
     }
 }
 
-fn kind(value: Option<&Value>) -> ValueType {
+fn kind(value: &Value) -> ValueType {
     match value {
-        Some(Value::Number(text)) if text.contains(['.', 'e', 'E']) => ValueType::Decimal,
-        Some(Value::Number(_)) => ValueType::Int,
-        Some(Value::Bool(_)) => ValueType::Bool,
-        Some(Value::Binary(_)) => ValueType::Binary,
-        Some(Value::List(_)) => ValueType::List,
-        Some(Value::Map(_)) => ValueType::Map,
-        Some(Value::StringSet(_) | Value::NumberSet(_) | Value::BinarySet(_)) => ValueType::Set,
+        Value::Number(text) if text.contains(['.', 'e', 'E']) => ValueType::Decimal,
+        Value::Number(_) => ValueType::Int,
+        Value::Bool(_) => ValueType::Bool,
+        Value::Binary(_) => ValueType::Binary,
+        Value::List(_) => ValueType::List,
+        Value::Map(_) => ValueType::Map,
+        Value::StringSet(_) | Value::NumberSet(_) | Value::BinarySet(_) => ValueType::Set,
         _ => ValueType::String,
     }
 }

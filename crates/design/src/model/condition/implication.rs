@@ -270,12 +270,10 @@ impl<'a> Regions<'a> {
             numbers: Vec::new(),
             ranks: HashMap::new(),
             contents: Vec::new(),
-            points: match types.is_required(attribute) {
-                true => Vec::new(),
-                // An attribute that may be missing may also be null.
-                false => vec![Point::Missing, Point::Other { contents: 0 }],
-            },
+            points: Vec::new(),
         };
+        regions.points.extend((!types.is_required(attribute)).then_some(Point::Missing));
+        regions.points.extend(types.may_be_null(attribute).then_some(Point::Other { contents: 0 }));
         for test in tests {
             regions.mention(&test.comparison);
         }

@@ -4,6 +4,7 @@ use crate::audit::recognise;
 use crate::item::{Attributes, Item, attributes};
 use crate::model::condition::Condition;
 use crate::model::decimal::Decimal;
+use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model, Pattern};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -30,11 +31,13 @@ impl<'m> Known<'m> {
         Known { entity, item: Cow::Owned(item), texts }
     }
 
-    pub(crate) fn entity(&self) -> &'m Entity {
+    /// Returns its entity.
+    pub fn entity(&self) -> &'m Entity {
         self.entity
     }
 
-    pub(crate) fn texts(&self) -> &Attributes {
+    /// Returns the text of its attributes.
+    pub fn texts(&self) -> &Attributes {
         &self.texts
     }
 
@@ -112,7 +115,7 @@ fn range(pattern: &Pattern, all: &[Known<'_>], inputs: &Attributes) -> Option<(S
 
 /// A value, which sorts as the type of its attribute does: a number by its size, everything else as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sortable {
+pub(crate) enum Sortable {
     Number(Decimal),
     Text(String),
 }
@@ -125,8 +128,13 @@ impl Sortable {
 
     /// The value of an attribute.
     pub(super) fn of_kind(attribute: Option<&Attribute>, text: &str) -> Sortable {
-        let number = attribute.filter(|attribute| attribute.kind.is_number());
-        let number = number.and_then(|_| Decimal::parse(text));
+        let text_only = || Sortable::Text(text.to_owned());
+        attribute.map_or_else(text_only, |attribute| Sortable::of_type(&attribute.kind, text))
+    }
+
+    /// The value of a type.
+    pub(crate) fn of_type(kind: &ValueType, text: &str) -> Sortable {
+        let number = if kind.is_number() { Decimal::parse(text) } else { None };
         number.map_or_else(|| Sortable::Text(text.to_owned()), Sortable::Number)
     }
 }

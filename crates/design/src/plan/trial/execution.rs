@@ -12,7 +12,7 @@ use crate::keys::key_mapping::TableOrIndex;
 use crate::model::limits::End;
 use crate::model::{Entity, Model, Pattern, Target};
 use crate::plan::afterwards::Afterwards;
-use crate::plan::text_range::range_test;
+use crate::plan::requirement::Requirement;
 use crate::plan::{Operation, Plan, Step};
 use serde_json::{Map, Value};
 use std::cmp::Reverse;
@@ -99,6 +99,8 @@ pub struct Execution<'a, 'm, S> {
     call: &'a Call,
     /// What the step that is being carried out knows from existing items.
     existing: &'a Existing,
+    /// What the requests of the last search knew: the inputs, and the values of each item that it followed.
+    searched: Vec<Attributes>,
     send: S,
     taken: Taken,
 }
@@ -151,7 +153,15 @@ fn execute<'m, E>(
 ) -> Result<Answer, E> {
     let PreparedPlan { model, pattern, plan, existing } = prepared;
     let nothing = Existing::new();
-    let mut execution = Execution { model, pattern, call, existing: &nothing, send, taken: Taken::default() };
+    let mut execution = Execution {
+        model,
+        pattern,
+        call,
+        existing: &nothing,
+        searched: Vec::new(),
+        send,
+        taken: Taken::default(),
+    };
     let mut taken = Vec::new();
     let mut stages: Vec<Stage<'m>> = Vec::new();
     for (number, step) in plan.steps.iter().enumerate() {
@@ -162,7 +172,10 @@ fn execute<'m, E>(
                 let incomplete = stages.pop().map(|stage| stage.items).unwrap_or_default();
                 execution.complete(step, &incomplete)?
             }
-            (None, _) => execution.read(step, &call.values)?,
+            (None, _) => {
+                execution.searched = vec![call.values.clone()];
+                execution.read(step, &call.values)?
+            }
             (Some(follow), _) => {
                 let origins = stages.iter().filter(|stage| stage.has(follow.from));
                 let origins: Vec<Item> = origins.flat_map(|stage| stage.items.clone()).collect();
@@ -263,7 +276,7 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
             (attribute.limits.bound(from, End::Lower), attribute.limits.bound(to, End::Upper))
         });
         let (from, to) = bounds.as_ref().map(|(from, to)| (from.as_str(), to.as_str())).unzip();
-        FilterExpression::of_step(self.model, self.pattern, step, &Given { values, from, to })
+        FilterExpression::of_step(self.model, step, &Given { values, from, to })
     }
 
     /// Reads pages until the limit or the end is reached.
@@ -288,24 +301,27 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
         let texts = attributes(item);
         let Some(entity) = recognise(self.model, &texts) else { return false };
         let is_wanted = step.targets.iter().any(|target| target.name == entity.name);
-        let left = step.unsent_tests(self.model, self.pattern);
+        let left = step.unsent_requirements(self.model);
         is_wanted && self.meets(&left, (item, &texts), values)
     }
 
-    /// Returns whether an item meets those tests that concern its entity: inputs, parts of the condition, and the range.
-    fn meets(&self, tests: &[String], (item, texts): (&Item, &Attributes), values: &Attributes) -> bool {
+    /// Returns whether an item meets those requirements that concern its entity.
+    fn meets(
+        &self,
+        requirements: &[Requirement],
+        (item, texts): (&Item, &Attributes),
+        values: &Attributes,
+    ) -> bool {
         let Some(entity) = recognise(self.model, texts) else { return false };
         let has = |name: &str| entity.attribute(name).is_some();
-        let is_tested = |text: String| tests.contains(&text);
-        let given = values.iter().filter(|(name, _)| has(name) && is_tested(format!("{name} = :{name}")));
-        let parts = self.pattern.filter.conjuncts().into_iter();
-        let parts =
-            parts.filter(|part| part.attributes().into_iter().any(has) && is_tested(part.to_string()));
-        let by = self.pattern.range.as_ref().map(|range| &range.by);
-        let range = by.filter(|by| is_tested(range_test(by))).and_then(|by| entity.attribute(by));
-        given.into_iter().all(|(name, value)| texts.get(name) == Some(value))
-            && parts.into_iter().all(|part| part.holds_for_known(item, texts))
-            && range.is_none_or(|attribute| is_within(attribute, texts, self.call))
+        let concerned = requirements.iter().filter(|one| one.attributes().into_iter().any(has));
+        concerned.into_iter().all(|requirement| match requirement {
+            Requirement::Input(name) => values.get(name).is_none_or(|value| texts.get(name) == Some(value)),
+            Requirement::Condition(part) => part.holds_for_known(item, texts),
+            Requirement::Range(by) => {
+                entity.attribute(by).is_none_or(|attribute| is_within(attribute, texts, self.call))
+            }
+        })
     }
 
     /// The inputs that concern what a step reads: those that the items it follows do not have.
@@ -355,6 +371,7 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
         let mut sent = BTreeSet::new();
         let mut keys = Vec::new();
         let mut found = Vec::new();
+        self.searched.clear();
         for origin in origins {
             let texts = self.texts(origin);
             let mut values = self.inputs_of(step);
@@ -364,6 +381,7 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
             if !sent.insert(values.clone()) {
                 continue;
             }
+            self.searched.push(values.clone());
             if step.operation == Operation::BatchGet {
                 let requests = RequestValues {
                     model: self.model,
@@ -435,8 +453,11 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
                     self.sort(&mut items, by, *descending);
                 }
                 Afterwards::Keep(limit) => items.truncate(usize::try_from(*limit).unwrap_or(usize::MAX)),
-                Afterwards::Drop(tests) => {
-                    items.retain(|item| self.meets(tests, (item, &self.texts(item)), &self.call.values));
+                Afterwards::Drop(requirements) => {
+                    items.retain(|item| {
+                        let texts = self.texts(item);
+                        self.searched.iter().any(|values| self.meets(requirements, (item, &texts), values))
+                    });
                 }
                 // Done while the pages and batches were read.
                 Afterwards::Continue(_)

@@ -47,8 +47,11 @@ pub(super) fn is_ordered(pattern: &Pattern, entity: &Entity) -> bool {
     !pattern.targets.iter().any(|target| target.many) || pattern.targets.iter().find(is_single).is_none()
 }
 
-/// The declared limit.
+/// The declared limit. A single item that is chosen by an order is the first.
 fn most(pattern: &Pattern) -> usize {
+    if pattern.order.is_some() && pattern.single_target().is_some_and(|target| !target.many) {
+        return 1;
+    }
     pattern.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
@@ -113,7 +116,9 @@ pub(super) fn is_within(attribute: &Attribute, texts: &Attributes, call: &Call) 
     let value = texts.get(&attribute.name);
     let sortable = |text: &str| Sortable::of_kind(Some(attribute), text);
     // The start of a time includes all times that begin with it.
-    let starts = |value: &str| value.starts_with(to.as_str()) && is_start_of_time(&to, value.len());
+    let is_time = attribute.kind.is_time();
+    let starts =
+        |value: &str| is_time && value.starts_with(to.as_str()) && is_start_of_time(&to, value.len());
     let below = |value: &str| sortable(value) <= sortable(&to) || starts(value);
     value.is_some_and(|value| sortable(value) >= sortable(&from) && below(value))
 }
@@ -194,20 +199,21 @@ fn reached<'a, 'm>(
 ) -> Vec<&'a Known<'m>> {
     let is_linked = |input: &&String| stage.links.iter().any(|link| link.to == **input);
     let own: Vec<String> = stage.pattern.inputs.iter().filter(|input| !is_linked(input)).cloned().collect();
-    let values = |one: &Known<'_>, name: fn(&Link) -> &String, entity: &Entity| -> Vec<Option<String>> {
+    // An item without the value of a link leads nowhere.
+    let values = |one: &Known<'_>, name: fn(&Link) -> &String, entity: &Entity| -> Option<Vec<String>> {
         let links = stage.links.iter().filter(|link| entity.attribute(&link.to).is_some());
         links.map(|link| one.texts.get(name(link)).cloned()).collect()
     };
     let mut found = meant(&stage.pattern, &own, call, all);
     if let Some(before) = before {
-        let leads = |entity: &'m Entity| -> BTreeSet<Vec<Option<String>>> {
-            before.iter().map(|one| values(one, |link| &link.from, entity)).collect()
+        let leads = |entity: &'m Entity| -> BTreeSet<Vec<String>> {
+            before.iter().filter_map(|one| values(one, |link| &link.from, entity)).collect()
         };
         let leads: BTreeMap<&str, _> =
             stage.entities.iter().map(|entity| (entity.name.as_str(), leads(entity))).collect();
         found.retain(|one| {
             let own = values(one, |link| &link.to, one.entity);
-            leads.get(one.entity.name.as_str()).is_some_and(|leads| leads.contains(&own))
+            leads.get(one.entity.name.as_str()).zip(own).is_some_and(|(leads, own)| leads.contains(&own))
         });
     }
     found

@@ -49,10 +49,13 @@ impl RequestValues<'_, '_> {
     /// Returns the texts of every request for these known values. Time buckets that are read in turn are a round each; all other requests are one round.
     pub fn rounds(&self, known: &Attributes) -> Vec<Vec<Vec<(usize, KeyTexts)>>> {
         let mut sets = vec![known.clone()];
-        for field in self.step.partition.fields().chain(self.step.alternatives.keys().map(String::as_str)) {
-            if !known.contains_key(field) && !sets[0].contains_key(field) {
-                let values = self.values_of(field, known);
-                sets = sets.iter().flat_map(|set| with_each(set, field, &values)).collect();
+        // The shard may follow from one of the alternatives.
+        for field in self.step.alternatives.keys().map(String::as_str).chain(self.step.partition.fields()) {
+            if !sets[0].contains_key(field) {
+                sets = sets
+                    .into_iter()
+                    .flat_map(|set| with_each(&set, field, &self.values_of(field, &set)))
+                    .collect();
                 if sets.is_empty() {
                     return Vec::new();
                 }
@@ -83,16 +86,7 @@ impl RequestValues<'_, '_> {
             return values.clone();
         }
         if field == SHARD {
-            let Some(mapping) =
-                self.step.targets.first().and_then(|entity| self.step.location.mapping(entity))
-            else {
-                return Vec::new();
-            };
-            let Some(shard) = mapping.shard else { return Vec::new() };
-            return match shard.selected(known) {
-                Some(number) => vec![number.to_string()],
-                None => shard.numbers().map(|number| number.to_string()).collect(),
-            };
+            return self.step.shards_of(known);
         }
         let format = format_of(self.step, field);
         if let (Format::Bucket(length), Some((from, to))) = (format, self.range)
@@ -124,14 +118,11 @@ impl RequestValues<'_, '_> {
     }
 }
 
-fn with_each<'a>(
-    set: &'a Attributes,
-    field: &'a str,
-    values: &'a [String],
-) -> impl Iterator<Item = Attributes> + 'a {
-    values.iter().map(move |value| {
+fn with_each(set: &Attributes, field: &str, values: &[String]) -> Vec<Attributes> {
+    let with = |value: &String| {
         let mut set = set.clone();
         set.insert(field.to_owned(), value.clone());
         set
-    })
+    };
+    values.iter().map(with).collect()
 }

@@ -70,10 +70,13 @@ const FILLERS: [&str; 24] = [
     "to",
     "new",
 ];
-const PREPOSITIONS: [&str; 15] = [
+const PREPOSITIONS: [&str; 16] = [
     "by", "of", "for", "in", "from", "with", "between", "within", "since", "sorted", "ordered", "and", "per",
-    "on", "at",
+    "on", "at", "as",
 ];
+const ARTICLES: [&str; 5] = ["a", "an", "the", "each", "every"];
+/// Parameters that are the ends of a range.
+const BOUNDS: [&str; 8] = ["from", "to", "start", "end", "since", "until", "after", "before"];
 /// Words that introduce the items that belong to one.
 const POSSESSIVES: [&str; 6] = ["their", "its", "his", "her", "all", "every"];
 const TIMES: [&str; 7] = ["date", "time", "created", "createdat", "timestamp", "day", "recency"];
@@ -101,10 +104,29 @@ impl Verb {
 
 /// The words of a sentence, without those that say nothing. A possessive is a word with `'s`.
 fn words(text: &str) -> Vec<String> {
+    let mut words = all_words(text);
+    words.retain(|word| !is_filler(word));
+    words
+}
+
+fn all_words(text: &str) -> Vec<String> {
     let letters = |character: char| !character.is_alphanumeric() && !"_'-".contains(character);
     let words = text.split(letters).map(|word| word.trim_start_matches(['\'', '-']).trim_end_matches('-'));
-    let words = words.filter(|word| !word.is_empty() && !FILLERS.contains(&word.to_lowercase().as_str()));
-    words.map(str::to_owned).collect()
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn is_filler(word: &str) -> bool {
+    FILLERS.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether what a sentence is about has a clause of its own: "teams a user belongs to".
+fn has_clause(text: &str) -> bool {
+    let all = all_words(text);
+    let (_, rest) = split_verb(&all);
+    let object = object(rest);
+    let is_article = |word: &String| ARTICLES.contains(&word.to_lowercase().as_str());
+    let start = object.iter().position(|word| !is_filler(word)).unwrap_or(object.len());
+    object[start..].iter().any(is_article)
 }
 
 /// The verb, and the words behind it; a sentence without one, as in "Orders of a user", reads.
@@ -125,7 +147,7 @@ struct Object {
 
 impl Object {
     /// Understands the words up to the first preposition; `nouns` are the entities that the sheet is about.
-    fn parse(words: &[String], nouns: &BTreeSet<String>) -> Result<Object, String> {
+    fn parse(words: &[String], verb: Option<Verb>, nouns: &BTreeSet<String>) -> Result<Object, String> {
         let limit = words.iter().find_map(|word| word.parse().ok()).filter(|limit| *limit > 0);
         let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
         let mut named: Vec<&str> = words.iter().filter(is_named).map(String::as_str).collect();
@@ -143,6 +165,9 @@ impl Object {
         let Some(last) = named.last() else { return Err(NOT_UNDERSTOOD.to_owned()) };
         let noun = naming::entity(&named.join("_"));
         let known = nouns.contains(&noun);
+        if verb == Some(Verb::Update) && !known && named.len() > 1 {
+            return Object::changed(&named, nouns);
+        }
         let plain = named
             .iter()
             .all(|word| word.chars().all(|character| character.is_alphabetic() || character == '_'));
@@ -156,6 +181,17 @@ impl Object {
             return Err(NOT_UNDERSTOOD.to_owned());
         }
         Ok(Object { noun, attribute: None, many: last.ends_with('s') && !last.ends_with("ss"), limit })
+    }
+
+    /// What an update of "order status" changes: the status of an order.
+    fn changed(words: &[&str], nouns: &BTreeSet<String>) -> Result<Object, String> {
+        let noun = |end: usize| naming::entity(&words[..end].join("_"));
+        let end = (1..words.len()).rev().find(|end| nouns.contains(&noun(*end)));
+        let end = end.ok_or(
+            "which entity is it, and what of it changes? Write a sentence such as `Update the user's password`",
+        )?;
+        let attribute = Some(attribute(&words[end..].join(" ")));
+        Ok(Object { noun: noun(end), attribute, many: false, limit: None })
     }
 }
 
@@ -205,25 +241,35 @@ fn is_recent(word: &str) -> bool {
         .contains(&word.to_lowercase().as_str())
 }
 
+/// The answer to a row that no sentence is understood from.
+fn unanswerable(row: &Row, words: &[String], verb: Option<Verb>) -> Option<&'static str> {
+    let says = |word: &str| words.iter().any(|own| own.eq_ignore_ascii_case(word));
+    let reads = verb.is_none_or(|verb| verb == Verb::Read);
+    if words.iter().take(2).any(|word| is_aggregate(word)) && reads {
+        Some(answer::AGGREGATE)
+    } else if words.first().is_some_and(|word| word.eq_ignore_ascii_case("search")) {
+        Some(answer::SEARCH)
+    } else if row.pattern.contains('|') || says("or") {
+        Some("alternatives are several patterns: write a row for each")
+    } else {
+        has_clause(row.pattern.split(',').next().unwrap_or_default()).then_some(NOT_UNDERSTOOD)
+    }
+}
+
 impl Sentence {
     /// Understands a row; `nouns` are the entities that the sheet is about.
     pub fn parse(row: &Row, nouns: &BTreeSet<String>) -> Result<Sentence, String> {
         let mut clauses = row.pattern.split(',').map(str::trim).filter(|clause| !clause.is_empty());
         let words = words(clauses.next().unwrap_or_default());
         let (verb, rest) = split_verb(&words);
-        let counts =
-            words.iter().take(2).any(|word| is_aggregate(word)) && verb.is_none_or(|verb| verb == Verb::Read);
-        if counts {
-            return Err(answer::AGGREGATE.to_owned());
-        }
-        if words.first().is_some_and(|word| word.eq_ignore_ascii_case("search")) {
-            return Err(answer::SEARCH.to_owned());
+        if let Some(answer) = unanswerable(row, &words, verb) {
+            return Err(answer.to_owned());
         }
         let found = object(rest);
         if verb.is_none() && found.len() == rest.len() {
             return Err(NOT_UNDERSTOOD.to_owned());
         }
-        let mut object = Object::parse(found, nouns)?;
+        let mut object = Object::parse(found, verb, nouns)?;
         if let Some(owner) = owner(found, &row.parameters).filter(|_| !nouns.contains(&object.noun)) {
             object.noun = owner;
         }
@@ -252,7 +298,8 @@ impl Sentence {
         for (preposition, phrase) in phrases(rest) {
             sentence.phrase(&preposition, &phrase, nouns, along)?;
         }
-        if words.iter().any(|word| is_descending(word)) {
+        let last = found.iter().any(|word| word.eq_ignore_ascii_case("last"));
+        if last || words.iter().any(|word| is_descending(word)) {
             sentence.newest_first();
             // "The newest message of a conversation" is the first of a list.
             if sentence.single && !sentence.inputs.is_empty() {
@@ -334,7 +381,7 @@ impl Sentence {
                 return Err(format!("{} bound it: which attribute is between them", several.join(" and ")));
             }
         }
-        self.inputs.retain(|name| !times.contains(name));
+        self.inputs.retain(|name| !times.contains(name) && !BOUNDS.contains(&name.to_lowercase().as_str()));
         Ok(())
     }
 
@@ -351,6 +398,10 @@ impl Sentence {
         let Some(last) = named.last() else { return Ok(()) };
         let time = lower.iter().any(|word| TIMES.contains(&word.trim_end_matches('s')));
         let entity = naming::entity(&named.join("_"));
+        // "Mark an invoice as paid" says a value, and not of which attribute.
+        if preposition == "as" {
+            return if self.verb == Verb::Update { Ok(()) } else { Err(NOT_UNDERSTOOD.to_owned()) };
+        }
         if preposition == "and" && self.with.is_some() {
             return Err(format!("it reads {} along too: write a row for each kind of item", named.join(" ")));
         }

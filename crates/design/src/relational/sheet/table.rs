@@ -37,6 +37,9 @@ pub(super) fn rows(text: &str) -> Result<Vec<Row>, String> {
 /// What says that a cell is empty.
 const NOTHING: [&str; 3] = ["n/a", "na", "none"];
 
+/// Stands for `\|`, which separates no cells, while a line is split.
+const ESCAPED: &str = "\u{0}";
+
 /// The cells of a table's lines, each with its number.
 type Cells = Vec<(usize, Vec<String>)>;
 
@@ -54,8 +57,9 @@ fn markdown_tables(text: &str) -> Vec<Cells> {
             .strip_prefix('|')
             .unwrap_or(line)
             .trim_end_matches('|')
+            .replace("\\|", ESCAPED)
             .split('|')
-            .map(|cell| cell.replace(['`', '*'], "").trim().to_owned())
+            .map(|cell| cell.replace(['`', '*'], "").replace(ESCAPED, "|").trim().to_owned())
             .collect();
         if let Some(table) = tables.last_mut().filter(|_| !is_line) {
             table.push((number + 1, cells));

@@ -5,7 +5,8 @@
 
 use super::Migration;
 use super::actions::Action;
-use super::own_writes::OwnWrites;
+use super::own_writes::{OwnWrite, OwnWrites};
+use super::pass::MAX_ATTEMPTS;
 use super::summary::MigrationSummary;
 use super::tables::Work;
 use crate::client::{Client, Failure};
@@ -17,7 +18,7 @@ use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
 use partita_design::migration::{Image, is_same, key_of};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -52,13 +53,15 @@ pub struct StreamChange {
     pub new: Option<Item>,
     /// Whether it may have been shown before.
     pub may_be_repeated: bool,
+    /// The write of the migration that it shows, if it is none of the application.
+    pub own: Option<OwnWrite>,
 }
 
 /// What was done about a change.
 enum Carried {
     /// The item has its new form, or is left alone.
     Done,
-    /// Another item has its new key.
+    /// Another item has its new key: often its own new form.
     Blocked,
     /// There is no such item any more.
     Gone,
@@ -72,6 +75,8 @@ pub struct Follower {
     is_at_end: bool,
     /// The highest sequence number that was read.
     last_sequence: u128,
+    /// Changes that were read while others were carried over, and wait for their turn.
+    rest: Vec<StreamChange>,
 }
 
 struct Stream {
@@ -115,7 +120,8 @@ impl Migration<'_> {
     pub(super) fn start_following(&mut self) -> Result<Follower, String> {
         let tables = self.tables;
         let client = Client::for_streams(self.options.endpoint)?;
-        let mut follower = Follower { client, streams: Vec::new(), is_at_end: false, last_sequence: 0 };
+        let mut follower =
+            Follower { client, streams: Vec::new(), is_at_end: false, last_sequence: 0, rest: Vec::new() };
         for source in &tables.sources {
             let mut description = items::describe(&mut self.client, &source.table)?;
             if description["StreamSpecification"]["StreamEnabled"] != true {
@@ -173,7 +179,7 @@ impl Migration<'_> {
                     "caught up: changes are carried over as they come. Switch the application, then stop this command (Ctrl-C)"
                 );
             }
-            if is_stopped {
+            if is_stopped && follower.rest.is_empty() {
                 break;
             }
             std::thread::sleep(INTERVAL);
@@ -184,21 +190,30 @@ impl Migration<'_> {
 
     /// Carries over what has changed since the last time.
     pub(super) fn carry_changes(&mut self, follower: &mut Follower) -> Result<Vec<StreamChange>, String> {
-        let mut changes = follower.changes()?;
+        let mut changes = std::mem::take(&mut follower.rest);
+        changes.extend(self.new_changes(follower)?);
+        // What is read beyond them is carried over the next time: an application that writes all the time never lets this end.
+        let count = changes.len();
         let in_place = self.tables.is_in_place();
-        let (mut known, mut number) = (HashSet::new(), 0);
-        while let Some(change) = changes.get(number) {
+        // How many changes had been read when an item was carried.
+        let mut known: HashMap<(usize, u128), usize> = HashMap::new();
+        let mut number = 0;
+        while let Some(change) = changes.get(number).filter(|_| number < count) {
             number += 1;
             // What is written again belongs to something.
             self.orphans.remove(&key_hash(&change.key));
-            // In place, an item is carried once, as it is now. Elsewhere, everything that it was leaves something to delete.
-            let is_own = self.is_own(change)?;
-            let is_carried = !is_own
-                && (!in_place
-                    || (!self.is_settled(change) && known.insert((change.source, key_hash(&change.key)))));
-            if !is_carried {
+            if change.own.is_some() {
+                self.carry_unread(change)?;
                 continue;
             }
+            // In place, an item is carried once for the changes up to then, as it is now. Elsewhere, everything that it was leaves something to
+            // delete.
+            let item = (change.source, key_hash(&change.key));
+            let is_known = || known.get(&item).is_some_and(|read| number <= *read);
+            if in_place && (self.is_settled(change) || is_known()) {
+                continue;
+            }
+            known.insert(item, changes.len());
             self.carried += 1;
             self.is_carrying = true;
             let carried = self.carry(change)?;
@@ -206,14 +221,12 @@ impl Migration<'_> {
             match carried {
                 Carried::Done => {}
                 Carried::Blocked => {
-                    if let Some(pair) = self.both_forms(change)? {
-                        changes.extend(follower.changes()?);
-                        self.unite(&pair, &changes)?;
-                    }
+                    let (source, key) = (change.source, change.key.clone());
+                    self.carry_pair(follower, source, &key, &mut changes)?;
                 }
                 Carried::Gone => {
                     if let Some(form) = self.deleted_form(change)? {
-                        changes.extend(follower.changes()?);
+                        changes.extend(self.new_changes(follower)?);
                         // If the item has moved, that is among the changes up to here.
                         if follower.is_at_end {
                             self.delete_form(&form, &changes)?;
@@ -222,6 +235,32 @@ impl Migration<'_> {
                 }
             }
         }
+        follower.rest = changes.split_off(count);
+        Ok(changes)
+    }
+
+    /// Gives the new form of an item the values of the old one, if there are both.
+    fn carry_pair(
+        &mut self,
+        follower: &mut Follower,
+        source: usize,
+        key: &Item,
+        changes: &mut Vec<StreamChange>,
+    ) -> Result<(), String> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(pair) = self.both_forms(source, key)? else { break };
+            changes.extend(self.new_changes(follower)?);
+            if self.unite(&pair, changes)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What has changed since the last time, with the migration's own writes told from those of the application.
+    fn new_changes(&mut self, follower: &mut Follower) -> Result<Vec<StreamChange>, String> {
+        let mut changes = follower.changes()?;
+        self.own_writes.iter_mut().for_each(|own_writes| own_writes.mark(&mut changes));
         Ok(changes)
     }
 
@@ -242,7 +281,7 @@ impl Migration<'_> {
             // What was written is a change too.
             let is_quiet = self.written == written;
             complete = complete.filter(|_| is_quiet);
-            if follower.is_at_end {
+            if follower.is_at_end && follower.rest.is_empty() {
                 if complete.is_some() || (is_quiet && follower.last_sequence == seen) {
                     return Ok(complete.or(Some(seen)));
                 }
@@ -285,7 +324,7 @@ impl Migration<'_> {
         let Some(work) = now else { return Ok(Carried::Gone) };
         let mut summary = MigrationSummary::default();
         self.process_now(work, &mut summary)?;
-        Ok(if summary.is_blocked() { Carried::Blocked } else { Carried::Done })
+        Ok(if summary.is_blocked() || summary.has_pairs() { Carried::Blocked } else { Carried::Done })
     }
 
     /// The keys of what an item becomes, and of its companions.
@@ -352,7 +391,17 @@ impl Follower {
                 let sequence = shard.last.as_deref().and_then(|text| text.parse().ok()).unwrap_or_default();
                 self.last_sequence = self.last_sequence.max(sequence);
                 let may_be_repeated = shard.is_repeated;
-                changes.push(StreamChange { source, is_deletion, sequence, key, old, new, may_be_repeated });
+                let own = None;
+                changes.push(StreamChange {
+                    source,
+                    is_deletion,
+                    sequence,
+                    key,
+                    old,
+                    new,
+                    may_be_repeated,
+                    own,
+                });
             }
             if records.len() < SHORT_PAGE && page.to_string().len() < SHORT_PAGE_BYTES {
                 return Ok(true);

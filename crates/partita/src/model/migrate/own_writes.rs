@@ -43,6 +43,11 @@ impl OwnWrites {
         self.by_key.entry(key_hash(&action.key)).or_default().push(OwnWrite { before, after });
     }
 
+    /// Marks the changes that are writes of the migration.
+    pub fn mark(&mut self, changes: &mut [StreamChange]) {
+        changes.iter_mut().for_each(|change| change.own = self.take(change));
+    }
+
     /// Takes the write that the stream shows, if it is one.
     fn take(&mut self, change: &StreamChange) -> Option<OwnWrite> {
         let hash = key_hash(&change.key);
@@ -77,17 +82,15 @@ impl Migration<'_> {
         }
     }
 
-    /// Whether a change is a write of the migration. What it then shows that was not read is carried over.
-    pub(super) fn is_own(&mut self, change: &StreamChange) -> Result<bool, String> {
-        let Some(write) = self.own_writes.as_mut().and_then(|own_writes| own_writes.take(change)) else {
-            return Ok(false);
-        };
-        if let (Some(read), Some(gone)) = (&write.before, &change.old)
-            && !is_same(read, gone)
-        {
-            self.carry_difference(change.source, read, gone)?;
+    /// Carries over what a write of the migration shows that was not read before it.
+    pub(super) fn carry_unread(&mut self, change: &StreamChange) -> Result<(), String> {
+        let read = change.own.as_ref().and_then(|write| write.before.as_ref());
+        match (read, &change.old) {
+            (Some(read), Some(gone)) if !is_same(read, gone) => {
+                self.carry_difference(change.source, read, gone)
+            }
+            _ => Ok(()),
         }
-        Ok(true)
     }
 
     /// Gives an item that has moved what the application had changed before: `read` is what it was thought to be, `gone` what it was.

@@ -16,7 +16,7 @@ use partita_design::exchange::item_json::{decode, encode};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
 use partita_design::migration::recount::Recount;
-use partita_design::migration::{Image, NewItem, key_of};
+use partita_design::migration::{Companion, Image, NewItem, key_of};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
@@ -76,15 +76,15 @@ impl<'t> Migration<'t> {
             bar.advance(page.len() as u64);
             let number = progress.source();
             let works: Vec<Work<'t>> = page.into_iter().map(|item| self.tables.work(number, item)).collect();
-            if let Some(foreseen) = &mut foreseen {
-                for work in &works {
-                    self.record(work, &mut foreseen.ledger)?;
-                    foreseen.count(work);
-                }
-            }
             self.note_versions(&works);
             self.note_names(&works);
             let (works, found) = self.look_up_targets(works)?;
+            if let Some(foreseen) = &mut foreseen {
+                for work in &works {
+                    self.record(work, &found, &mut foreseen.ledger)?;
+                    foreseen.count(work);
+                }
+            }
             for work in &works {
                 self.process(work, &found, apply, progress.summary())?;
             }
@@ -108,7 +108,7 @@ impl<'t> Migration<'t> {
     }
 
     /// Records the keys that an item and its companions have and will have.
-    fn record(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
+    fn record(&self, work: &Work<'_>, found: &Found, ledger: &mut Ledger) -> Result<(), String> {
         let in_place = self.tables.is_in_place();
         let target = &self.tables.targets[work.target];
         let new_hash = |key: &Item| key_hash(key).wrapping_add(work.target as u128);
@@ -116,6 +116,9 @@ impl<'t> Migration<'t> {
         let key = work.key(self.tables);
         let own = old_hash(&key);
         match &work.image {
+            Image::Item(new) if self.planner(found).new_form(work, new).is_some() => {
+                self.record_left(work, ledger)
+            }
             Image::Item(new) => {
                 ledger.add(new_hash(&new.key(&target.model)), Claim::Item)?;
                 for companion in &new.companions {
@@ -138,13 +141,19 @@ impl<'t> Migration<'t> {
             Image::Marker if work.item.len() > key.len() => ledger.add(own, Claim::Valuable),
             Image::Marker | Image::Dropped if in_place => ledger.add(own, Claim::Derived),
             Image::Removed(_) if self.options.delete_removed => Ok(()),
-            Image::Removed(_) | Image::Unknown(_) => {
-                // What belongs to an item that is left alone is left alone too.
-                let belongings = self.tables.transition(work.source, work.target).old_companions(&work.item);
-                belongings.iter().try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))?;
-                if in_place { ledger.add(own, Claim::Item) } else { Ok(()) }
-            }
+            Image::Removed(_) | Image::Unknown(_) => self.record_left(work, ledger),
             Image::Marker | Image::Dropped => Ok(()),
+        }
+    }
+
+    /// Records an item that is left alone: what belongs to it is left alone too.
+    fn record_left(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
+        let old_hash = |key: &Item| self.tables.old_hash(work.source, key);
+        let belongings = self.tables.transition(work.source, work.target).old_companions(&work.item);
+        belongings.iter().try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))?;
+        match self.tables.is_in_place() {
+            true => ledger.add(old_hash(&work.key(self.tables)), Claim::Item),
+            false => Ok(()),
         }
     }
 
@@ -305,17 +314,39 @@ impl<'t> Migration<'t> {
         }
         // Aggregates are not counted yet.
         if !apply && new.missing.is_empty() && new.entity.aggregates.is_empty() {
-            let violations = check_item(&self.tables.targets[work.target].model, &new.item);
-            summary.add_invalid(&violations);
+            let model = &self.tables.targets[work.target].model;
+            let copies = self.created_copies(work, new, found);
+            let items = std::iter::once(&new.item).chain(copies);
+            items.for_each(|item| summary.add_invalid(&check_item(model, item)));
         }
         if apply && plan.fate == Fate::Blocked {
             return self.move_blocked(work, summary);
+        }
+        if plan.fate == Fate::Paired && self.unites(work, new, found, apply)? {
+            summary.moved += 1;
+            return Ok(());
         }
         if !apply || plan.actions.is_empty() || self.execute(&plan.actions)? {
             self.add_to_summary(work, new, &plan, summary);
             return Ok(());
         }
         self.retry(work.source, &work.key(self.tables), summary).map(|_| ())
+    }
+
+    /// The copies of an item that do not exist yet: they have nothing but what their original has.
+    fn created_copies<'n>(
+        &self,
+        work: &Work<'_>,
+        new: &'n NewItem<'_>,
+        found: &Found,
+    ) -> impl Iterator<Item = &'n Item> {
+        let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
+        let is_created = move |companion: &&Companion<'_>| {
+            let old = companion.old_key.as_ref().and_then(|key| found.get(&source.table, key));
+            let present = old.or_else(|| found.get(&target.table, &key_of(&target.model, &companion.item)));
+            companion.entity.is_some() && companion.version.is_none() && present.is_none()
+        };
+        new.companions.iter().filter(is_created).map(|companion| &companion.item)
     }
 
     fn add_to_summary(
@@ -329,6 +360,10 @@ impl<'t> Migration<'t> {
         match plan.fate {
             Fate::Blocked => {
                 summary.add_blocked(key_text(&new.key(&self.tables.targets[work.target].model)));
+            }
+            Fate::Paired => {
+                let new_key = key_text(&new.key(&self.tables.targets[work.target].model));
+                summary.add_pair(format!("{new_key} is the new key of {}", key_text(&work.key(self.tables))));
             }
             Fate::Unstable => summary.add_unstable(&new.entity.name),
             _ => {}

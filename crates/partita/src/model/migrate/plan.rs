@@ -1,6 +1,7 @@
 //! What to write for one item: its new form, the markers of its unique values and its copies, in one transaction.
 
 use super::actions::{Action, Change, Expected, MAX_COMPARED, key_text, transactions};
+use super::both_forms::former;
 use super::tables::{Tables, Work};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
@@ -35,6 +36,8 @@ pub enum Fate {
     Moved,
     /// Another item has its new key.
     Blocked,
+    /// It is there in its new form too.
+    Paired,
     /// In its new form it would be taken for an item of the old model, and change again.
     Unstable,
     /// Something else stands in the way.
@@ -44,7 +47,7 @@ pub enum Fate {
 impl Fate {
     /// Whether the item is left alone.
     fn is_left(self) -> bool {
-        matches!(self, Fate::Blocked | Fate::Unstable | Fate::Left)
+        matches!(self, Fate::Blocked | Fate::Paired | Fate::Unstable | Fate::Left)
     }
 }
 
@@ -115,6 +118,16 @@ impl Planner<'_> {
             return Plan::leave(&work.key(self.tables), TOO_LARGE);
         }
         plan
+    }
+
+    /// The new form of an item in place that is there under its old key too.
+    pub fn new_form(&self, work: &Work<'_>, new: &NewItem<'_>) -> Option<&Item> {
+        let target = &self.tables.targets[work.target];
+        let (old_key, new_key) = (work.key(self.tables), new.key(&target.model));
+        let found = self.found.get(&target.table, &new_key);
+        let transition = self.tables.transition(work.source, work.target);
+        let may_be = self.tables.is_in_place() && old_key != new_key;
+        found.filter(|found| may_be && former(&transition, &old_key, found).is_some())
     }
 
     /// Whether a marker or a copy of a new item exists before it, and was not the item's own under its old key.
@@ -193,7 +206,7 @@ impl Planner<'_> {
             Some(found) if !in_place && is_same(found, &new.item) => return,
             Some(found) if !in_place && self.may_overwrite => Expected::same(found, []),
             Some(_) => {
-                plan.fate = Fate::Blocked;
+                plan.fate = if self.new_form(work, new).is_some() { Fate::Paired } else { Fate::Blocked };
                 return;
             }
         };

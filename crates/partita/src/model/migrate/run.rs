@@ -144,15 +144,15 @@ impl Migration<'_> {
         self.check_stream()?;
         self.check_attached()?;
         let unneeded = self.unneeded_indexes()?;
-        let (summary, findings) = self.foresee()?;
+        let (foreseen, findings) = self.foresee()?;
         if !self.options.apply {
             println!("dry run: nothing was written; --apply does it");
             differences.missing_indexes.iter().for_each(|name| println!("           index {name} is added"));
             self.print_unneeded(&unneeded);
-            return self.print_foreseen(&summary, &findings);
+            return self.print_foreseen(&foreseen, &findings);
         }
-        if findings.forbid_writing() || summary.forbids_writing() {
-            return self.print_foreseen(&summary, &findings);
+        if findings.forbid_writing() || foreseen.forbids_writing() {
+            return self.print_foreseen(&foreseen, &findings);
         }
         table_check::add_indexes(&mut self.client, &target.model, &target.table)?;
         self.attach_for_migration()?;
@@ -162,6 +162,8 @@ impl Migration<'_> {
         self.keeps_old_markers = self.options.follow;
         let mut summary = self.rewrite_in_place(findings, follower.as_mut())?;
         self.keeps_old_markers = false;
+        // A pass also meets items that it has moved before.
+        summary.kept = foreseen.kept;
         summary.print(removed);
         self.correct_aggregates(follower.as_mut())?;
         if let Some(follower) = &mut follower {

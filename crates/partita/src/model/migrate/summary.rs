@@ -75,6 +75,8 @@ pub struct MigrationSummary {
     pub contended: u64,
     /// Items whose new key another item has: their new keys.
     blocked: NamedItems,
+    /// Items that are there in both forms.
+    paired: NamedItems,
     /// Items that would change again in their new form, by entity.
     unstable: BTreeMap<String, u64>,
     /// Items without a value that the new model requires, by entity and attribute.
@@ -94,7 +96,7 @@ impl MigrationSummary {
             Fate::Kept => self.kept += 1,
             Fate::Changed => self.changed += 1,
             Fate::Moved => self.moved += 1,
-            Fate::Blocked | Fate::Unstable | Fate::Left => {}
+            Fate::Blocked | Fate::Paired | Fate::Unstable | Fate::Left => {}
         }
         plan.left.iter().for_each(|(reason, key)| self.add_left(reason, key.clone()));
         self.markers += plan.markers;
@@ -161,10 +163,19 @@ impl MigrationSummary {
         self.blocked.count > 0
     }
 
+    /// Adds an item that is there in both forms.
+    pub fn add_pair(&mut self, pair: String) {
+        self.paired.add(pair);
+    }
+
+    pub fn has_pairs(&self) -> bool {
+        self.paired.count > 0
+    }
+
     /// Returns whether every item has, or will have, its new form.
     pub fn is_complete(&self, removed: Removed) -> bool {
         let left = self.blocked.count + self.contended + self.stranded + self.invalid.count;
-        let left = left + self.unstable.values().sum::<u64>();
+        let left = left + self.paired.count + self.unstable.values().sum::<u64>();
         let is_wanted = matches!(removed, Removed::Deleted | Removed::GivenUp) || self.gone.is_empty();
         left == 0 && self.left.is_empty() && self.missing.is_empty() && is_wanted
     }
@@ -229,6 +240,9 @@ impl MigrationSummary {
             );
         }
         self.blocked.print("items are left alone: another item has their new key");
+        self.paired.print(
+            "items are left alone: they are there in both forms, which do not show which of them was written last; delete the older one",
+        );
     }
 }
 

@@ -1,0 +1,133 @@
+//! Rules about what update expressions do to an item's entries in indexes: the keys change with what they are made of, and are there as long
+//! as the item belongs into the index.
+
+use super::Checker;
+use crate::audit::{StaleKey, stale_keys};
+use crate::finding::Severity;
+use crate::formatting::list;
+use crate::keys::key_mapping::{is_natural, membership};
+use crate::model::condition::{Condition, Constant};
+use crate::model::expression::{Change, Clause, Operand, UpdateExpression};
+use crate::model::{Action, Entity, IndexKey, Write};
+
+/// Whether an item is in a sparse index after an update.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Inside,
+    Outside,
+    /// It depends on values that the expression does not show.
+    Open,
+}
+
+impl<'m> Checker<'m> {
+    pub(super) fn index_entries(
+        &mut self,
+        write: &Write,
+        action: &Action,
+        expression: &UpdateExpression,
+        entity: &'m Entity,
+    ) {
+        let after = outcome(action, expression, entity);
+        for stale in stale_keys(self.model, entity, &expression.touched()) {
+            self.stale(write, entity, &stale, &after);
+        }
+        for index_key in &entity.indexes {
+            let when = membership(entity, index_key);
+            let wrong = match fate(&when, &after, entity) {
+                Fate::Inside => Clause::Remove,
+                Fate::Outside => Clause::Set,
+                Fate::Open => continue,
+            };
+            let keys = self.changed_keys(index_key, expression, wrong);
+            if keys.is_empty() {
+                continue;
+            }
+            let (index, keys) = (&index_key.index, list(&keys));
+            let (message, help) = match wrong {
+                Clause::Remove => (
+                    format!("{} then belongs into {index} ({when}), and this removes {keys}", entity.name),
+                    format!("SET {keys} instead: without, queries of {index} do not return the item"),
+                ),
+                _ => (
+                    format!("{} then leaves {index} ({when}), and this sets {keys}", entity.name),
+                    format!("REMOVE {keys} instead: otherwise queries of {index} still return the item"),
+                ),
+            };
+            let finding = self.about_write("P508", Severity::Error, write);
+            self.report(finding.with_message(message).with_help(help));
+        }
+    }
+
+    /// The keys of an index that a clause changes, besides those that are attributes of the item anyway.
+    fn changed_keys(
+        &self,
+        index_key: &IndexKey,
+        expression: &UpdateExpression,
+        clause: Clause,
+    ) -> Vec<&'m str> {
+        let Some(index) = self.model.index(&index_key.index) else { return Vec::new() };
+        let changes = |key: &str| {
+            let mut own = expression.changes.iter().filter(|change| change.path.attribute == key);
+            own.any(|change| change.clause == clause && !change.is_idle())
+        };
+        let keys = index.keys.iter().zip(&index_key.key);
+        let generated = keys.filter(|(key, template)| !is_natural(self.model, key, template));
+        generated.map(|(key, _)| key.as_str()).filter(|key| changes(key)).collect()
+    }
+
+    fn stale(&mut self, write: &Write, entity: &Entity, stale: &StaleKey<'_>, after: &Condition) {
+        let StaleKey { index, key, template, causes } = stale;
+        let when = entity.index_key(index).map(|index_key| membership(entity, index_key)).unwrap_or_default();
+        let set = format!("SET {key} = :{}", key.to_lowercase());
+        let help = match fate(&when, after, entity) {
+            Fate::Outside => format!("the item leaves {index} ({when}): REMOVE {key}"),
+            Fate::Inside => format!("also set {key}: {set}"),
+            Fate::Open if when.is_empty() => format!("also set {key}: {set}"),
+            Fate::Open => format!("also {set} where {when}, and REMOVE {key} elsewhere"),
+        };
+        let message = format!(
+            "{} of {} changes, and {key} ({template} in {index}) does not: the index would be stale",
+            list(causes),
+            entity.name
+        );
+        let finding = self.about_write("P508", Severity::Error, write);
+        self.report(finding.with_message(message).with_help(help));
+    }
+}
+
+/// What is known of an item after an update: the attributes that it sets, with their values where the write declares them, and those it removes.
+fn outcome(action: &Action, expression: &UpdateExpression, entity: &Entity) -> Condition {
+    let whole = expression.changes.iter().filter(|change| change.is_whole());
+    let known = whole.filter_map(|change| {
+        let name = &change.path.attribute;
+        match change.clause {
+            Clause::Remove => Some(Condition::Not(Box::new(Condition::exists(name)))),
+            Clause::Set => Some(match declared(action, change) {
+                Some(value) => Condition::equals(name, Constant::Text(value.clone())),
+                None => Condition::exists(name),
+            }),
+            Clause::Add | Clause::Delete => None,
+        }
+    });
+    Condition::All(known.collect()).typed(entity)
+}
+
+/// The declared value of the placeholder that an attribute is set to.
+fn declared<'a>(action: &'a Action, change: &Change) -> Option<&'a String> {
+    match &change.value {
+        Some(Operand::Value(placeholder)) => action.values.get(placeholder),
+        _ => None,
+    }
+}
+
+fn fate(when: &Condition, after: &Condition, entity: &Entity) -> Fate {
+    if when.is_empty() || !after.is_satisfiable(entity) {
+        Fate::Open
+    } else if !after.and(when).is_satisfiable(entity) {
+        Fate::Outside
+    } else if after.implies(when, entity) {
+        Fate::Inside
+    } else {
+        Fate::Open
+    }
+}

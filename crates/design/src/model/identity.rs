@@ -1,0 +1,46 @@
+//! What identifies the items of an entity.
+
+use super::{Attribute, Entity};
+
+impl Entity {
+    /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
+    pub fn identity(&self) -> Option<&str> {
+        if let [one] = self.identity.as_slice() {
+            return Some(one);
+        }
+        if !self.identity.is_empty() || !self.edge.is_empty() {
+            return None;
+        }
+        self.own_id()
+    }
+
+    /// Returns the attribute that is named after the entity, or `id`.
+    fn own_id(&self) -> Option<&str> {
+        let own = format!("{}id", self.name.to_lowercase());
+        let named = |attribute: &&Attribute| {
+            let name = attribute.name.to_lowercase().replace(['_', '-'], "");
+            name == own || name == "id"
+        };
+        self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
+    }
+
+    /// Declares the fields of the key as the identity, if what seems to identify an item is not among them.
+    pub(crate) fn identify_by_key(&mut self) {
+        if self.identity().is_some_and(|id| !self.has_key_field(id)) {
+            let mut fields: Vec<String> = Vec::new();
+            for field in self.key_fields() {
+                if !fields.iter().any(|own| own == field) {
+                    fields.push(field.to_owned());
+                }
+            }
+            self.identity = fields;
+        }
+    }
+
+    /// Returns the identifier in the key of a relationship that is neither of its ends.
+    pub fn id_of_edge(&self) -> Option<&str> {
+        let is_end = |name: &str| self.edge.iter().any(|end| end == name);
+        let id = self.own_id().filter(|_| !self.edge.is_empty() && self.identity.is_empty())?;
+        (self.has_key_field(id) && !is_end(id)).then_some(id)
+    }
+}
