@@ -204,6 +204,35 @@ fn old_markers_and_copies_are_given_up() {
 }
 
 #[test]
+fn attributes_of_copies_are_renamed_in_both_directions() {
+    let new = model(CUSTOMERS);
+    let renamed = CUSTOMERS
+        .replace(
+            "email = { type = \"string\", was = \"mail\" }",
+            "mail = { type = \"string\", was = \"email\" }",
+        )
+        .replace(
+            "attributes = { userId = \"id\", email = \"string\",",
+            "attributes = { userId = \"id\", mail = { type = \"string\", was = \"email\" },",
+        )
+        .replace("{email}", "{mail}")
+        .replace("unique = [\"email\"]", "unique = [\"mail\"]");
+    let (later, customer) = (model(&renamed), new_item(&model(USERS), &new, &user(1)).item);
+    let copied = |old: &Model, new: &Model, original: &Item| {
+        let made = new_item(old, new, original).companions;
+        made.into_iter().find_map(|companion| Some((companion.entity?.clone(), companion.item))).unwrap()
+    };
+    for (old, new, name, former) in [(&new, &later, "mail", "email"), (&later, &new, "email", "mail")] {
+        let original = if former == "email" { customer.clone() } else { new_item(new, old, &customer).item };
+        let (copy, made) = copied(old, new, &original);
+        let (_, present) = copied(old, old, &original);
+        assert!(present.contains_key(former), "{present:?}");
+        let whole = Transition { old, new }.completed_copy(&copy, &made, &present);
+        assert_eq!((whole.contains_key(name), whole.contains_key(former)), (true, false), "{whole:?}");
+    }
+}
+
+#[test]
 fn a_copy_is_found_where_the_old_model_put_it() {
     let old = model(CUSTOMERS);
     let text = CUSTOMERS.replace("\"EMAIL#{email}\", \"CUSTOMER\"", "\"EMAIL#{email}\", \"BY-EMAIL\"");

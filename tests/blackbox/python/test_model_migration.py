@@ -634,6 +634,23 @@ def test_an_item_that_is_written_in_the_old_form_behind_the_pass_is_not_verified
     assert item["count"] == {"N": "7"} and "visits" not in item
 
 
+def test_the_dry_run_of_a_repeated_copy_shows_what_has_changed_and_no_collision(server, tmp_path):
+    old, new = tmp_path / "old.toml", tmp_path / "new.toml"
+    old.write_text(USERS)
+    new.write_text(USERS)
+    database = client(server)
+    filled(server, old)
+    database.put_item(TableName="Users", Item=user(1, visits={"S": "no number"}))
+    output = model(server, "migrate", old, new, "--into", "Copied", "--apply", code=1)
+    assert "not verified: the audit of table Copied" in output and "\nverified" not in output
+    database.put_item(TableName="Users", Item=user(2, visits={"N": "7"}))
+    foreseen = model(server, "migrate", old, new, "--into", "Copied", code=1)
+    assert "--apply copies the items into table Copied" in foreseen and "1 items get other attributes" in foreseen
+    assert "another item has their new key" not in foreseen
+    database.put_item(TableName="Users", Item=user(1))
+    assert "\nverified" in model(server, "migrate", old, new, "--into", "Copied", "--apply")
+
+
 VERSIONS = """
 format = 1
 [table]

@@ -130,7 +130,9 @@ impl Transition<'_> {
         let outdated = before.map(|own| outdated_names(self, own, copy, present)).unwrap_or_default();
         let mut own = present.iter().filter(|(name, _)| !outdated.contains(name.as_str()));
         let is_kept = |name: &String, value: &Value| {
-            whole.get(&new_name(copy, name)).is_some_and(|kept| normal_value(kept) == normal_value(value))
+            whole
+                .get(&new_name(before, copy, name))
+                .is_some_and(|kept| normal_value(kept) == normal_value(value))
         };
         own.find(|(name, value)| !is_kept(name, value)).map(|(name, _)| name.clone())
     }
@@ -162,7 +164,7 @@ impl Transition<'_> {
         generated.extend(before.into_iter().flat_map(|own| outdated_names(self, own, copy, present)));
         let mut whole = made.clone();
         for (name, value) in present {
-            let own = new_name(copy, name);
+            let own = new_name(before, copy, name);
             let is_generated = copy.attribute(&own).is_none() && generated.contains(name.as_str());
             if !is_generated && !is_shared(&own) {
                 whole.insert(own, value.clone());
@@ -172,8 +174,11 @@ impl Transition<'_> {
     }
 }
 
-/// The name that an attribute of a copy gets.
-fn new_name(copy: &Entity, name: &String) -> String {
-    let renamed = |attribute: &&Attribute| attribute.origin.was.as_ref() == Some(name);
-    copy.attributes.iter().find(renamed).map_or_else(|| name.clone(), |attribute| attribute.name.clone())
+/// The name that an attribute of a copy gets. Renames are read in both directions.
+fn new_name(before: Option<&Entity>, copy: &Entity, name: &String) -> String {
+    let is_renamed = |attribute: &&Attribute| match before {
+        Some(before) => old_name(before, copy, attribute) == Some(name),
+        None => attribute.origin.was.as_ref() == Some(name),
+    };
+    copy.attributes.iter().find(is_renamed).map_or_else(|| name.clone(), |attribute| attribute.name.clone())
 }

@@ -64,8 +64,6 @@ struct Migration<'t> {
     own_writes: Option<OwnWrites>,
     /// Target tables that do not exist yet.
     absent: HashSet<String>,
-    /// What differs in the targets is out of date.
-    may_overwrite: bool,
     /// Markers stay that only the old model needs.
     keeps_old_markers: bool,
     /// Changes of the application are being carried over.
@@ -87,7 +85,6 @@ impl<'t> Migration<'t> {
             names: BTreeSet::new(),
             own_writes: None,
             absent: HashSet::new(),
-            may_overwrite: false,
             keeps_old_markers: false,
             is_carrying: false,
             written: 0,

@@ -443,7 +443,6 @@ impl<'t> Migration<'t> {
             tables: self.tables,
             found,
             newest: &self.newest,
-            may_overwrite: self.may_overwrite,
             names: &self.names,
             is_followed: self.options.follow,
             keeps_old_markers: self.keeps_old_markers,

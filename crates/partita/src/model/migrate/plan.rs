@@ -85,8 +85,6 @@ pub struct Planner<'p> {
     pub tables: &'p Tables,
     pub found: &'p Found,
     pub newest: &'p NewestVersions,
-    /// What differs in the target is out of date and may be overwritten.
-    pub may_overwrite: bool,
     /// Names of attributes that items have.
     pub names: &'p BTreeSet<String>,
     /// Whether the table's stream shows what a deleted item was.
@@ -204,7 +202,7 @@ impl Planner<'_> {
         let expected = match found {
             None => Expected::Absent,
             Some(found) if !in_place && is_same(found, &new.item) => return,
-            Some(found) if !in_place && self.may_overwrite => Expected::same(found, []),
+            Some(found) if !in_place => Expected::same(found, []),
             Some(_) => {
                 plan.fate = if self.new_form(work, new).is_some() { Fate::Paired } else { Fate::Blocked };
                 return;

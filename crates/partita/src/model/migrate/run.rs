@@ -282,14 +282,19 @@ impl Migration<'_> {
         }
         let (summary, findings) = self.foresee()?;
         if !self.options.apply {
-            println!("dry run: nothing was written; --apply creates {targets} and copies the items");
+            let all_absent = self.absent.len() == self.tables.targets.len();
+            let into = if all_absent {
+                format!("creates {targets} and copies the items")
+            } else {
+                format!("copies the items into {targets}")
+            };
+            println!("dry run: nothing was written; --apply {into}");
             return self.print_foreseen(&summary, &findings);
         }
         if findings.forbid_writing() {
             return self.print_foreseen(&summary, &findings);
         }
         self.create_targets()?;
-        self.may_overwrite = true;
         let mut follower = self.options.follow.then(|| self.start_following()).transpose()?;
         self.rewrite(follower.as_mut())?.print(self.removed());
         self.print_contested(&findings)?;

@@ -28,8 +28,10 @@ pub struct Verification {
 
 impl Verification {
     pub fn print(&self) {
+        // Only what is right as a whole is verified.
+        let clean = if self.is_fine { "verified" } else { "clean" };
         for (table, items, broken) in &self.audits {
-            let outcome = if broken.is_empty() && self.old_forms == 0 { "verified" } else { "not verified" };
+            let outcome = if broken.is_empty() && self.old_forms == 0 { clean } else { "not verified" };
             println!("{outcome}: the audit of table {table} against the new model:");
             audit::print(*items, broken);
         }
@@ -37,7 +39,7 @@ impl Verification {
             println!("not verified: {} still in the old form", plural(self.old_forms, "item"));
         }
         if let Some((items, differences)) = &self.comparison {
-            let outcome = if differences.is_empty() { "verified" } else { "not verified" };
+            let outcome = if differences.is_empty() { clean } else { "not verified" };
             let found = plural(differences.len() as u64, "difference");
             println!("{outcome}: {} compared on both sides, {found}", plural(*items, "item"));
             differences.iter().for_each(|difference| println!("  {difference}"));
