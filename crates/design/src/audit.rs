@@ -57,6 +57,14 @@ pub fn marker_item(model: &Model, key: &str) -> Item {
     model.table.keys.iter().map(|name| (name.clone(), Value::String(key.to_owned()))).collect()
 }
 
+/// Returns the marker of a unique value of an item. It expires when the item does.
+pub fn marker_of(model: &Model, entity: &Entity, item: &Item, key: &str) -> Item {
+    let mut marker = marker_item(model, key);
+    let expiry = entity.ttl.iter().filter_map(|name| Some((name.clone(), item.get(name)?.clone())));
+    marker.extend(expiry);
+    marker
+}
+
 /// A rule that a write breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {

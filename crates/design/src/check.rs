@@ -5,6 +5,7 @@ mod bounds;
 mod conditions;
 mod copies;
 mod edges;
+mod expiry;
 pub(crate) mod fit;
 mod following;
 mod growth;
@@ -98,6 +99,7 @@ fn examine_within(model: &Model, effort: usize) -> Report<'_> {
     checker.edges();
     checker.indexes();
     checker.limits();
+    checker.expiry();
     checker.copies();
     checker.writes();
     checker.fit();

@@ -11,7 +11,7 @@ mod repeated;
 mod sparse;
 mod values;
 
-use crate::audit::{marker, marker_item};
+use crate::audit::{marker, marker_of};
 use crate::capacity::estimate;
 use crate::item::{Attributes, Item, Value, attributes, item_size};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
@@ -201,7 +201,7 @@ impl<'m> Generator<'m> {
     fn markers(&self, entity: &Entity, item: &Item) -> Vec<Item> {
         let texts = attributes(item);
         let keys = entity.unique.iter().filter_map(|unique| marker(entity, unique, &texts));
-        keys.map(|key| marker_item(self.model, &key)).collect()
+        keys.map(|key| marker_of(self.model, entity, item, &key)).collect()
     }
 
     fn add_keys(&self, item: &mut Item, mapping: &KeyMapping<'m>, values: &Attributes, number: u64) {

@@ -32,6 +32,48 @@ pub fn is_time_of_beginning(attribute: &str) -> bool {
     (is_past && !is_planned) || is_creation_time(attribute) || name == "since"
 }
 
+/// Returns whether a number counts items or moments, so that no two have the same: `lineNo`, `sequence`, `week`.
+pub fn is_ordinal(attribute: &str) -> bool {
+    let start =
+        attribute.rfind(|letter: char| letter.is_uppercase() || letter == '_' || letter == '-').unwrap_or(0);
+    let word = plain(&attribute[start..]);
+    let ordinals = [
+        "no",
+        "num",
+        "number",
+        "nr",
+        "index",
+        "idx",
+        "seq",
+        "sequence",
+        "version",
+        "revision",
+        "position",
+        "rank",
+        "place",
+        "slot",
+        "page",
+        "step",
+        "round",
+        "ordinal",
+        "offset",
+        "part",
+        "day",
+        "week",
+        "month",
+        "year",
+        "at",
+        "time",
+        "timestamp",
+        "ts",
+        "epoch",
+        "id",
+        "sort",
+        "order",
+    ];
+    ordinals.contains(&word.as_str())
+}
+
 /// Returns whether an attribute identifies the tenant.
 pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())

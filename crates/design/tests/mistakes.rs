@@ -805,3 +805,87 @@ teams = {{ in = ["orgId"], out = "Team*"{pattern} }}
     let filtered = org(r#", request = { filter = "orgId == 'acme'" }"#);
     assert!(codes(&filtered, "pattern.teams").contains(&"P102"));
 }
+
+/// Scores under their points: of two players with as many, one is lost.
+#[test]
+fn items_that_only_a_measure_tells_apart_overwrite_each_other() {
+    let scores = |kind: &str, key: &str, order: &str| {
+        with_table(&format!(
+            r#"
+[entity.Score]
+attributes = {{ gameId = "id", playerId = "id", points = "{kind}" }}
+key = ["GAME#{{gameId}}", "{key}"]
+[pattern]
+scores = {{ in = ["gameId"], out = "Score*", order = "points {order}", limit = 10, rps = 5 }}
+"#
+        ))
+    };
+    assert_eq!(codes(&scores("int", "SCORE#{points:06}", "desc"), "entity.Score"), ["P203"]);
+    assert_eq!(codes(&scores("decimal", "SCORE#{points:06.2}", "asc"), "entity.Score"), ["P203"]);
+    assert!(!has(&scores("int", "SCORE#{points:06}#{playerId}", "desc"), "P203", Warning));
+    // Numbers of seats are not measured.
+    assert!(!has(&scores("int", "SCORE#{points:06}", "desc").replace("points", "seatNo"), "P203", Warning));
+}
+
+#[test]
+fn what_a_write_changes_is_not_advised_for_the_key_of_the_table() {
+    let text = with_table(
+        r#"
+[entity.Patient]
+attributes = { patientId = "ulid", name = "string" }
+key = ["PATIENT#{patientId}", "PROFILE"]
+[entity.Visit]
+attributes = { visitId = "ulid", patientId = "ulid", startsAt = { type = "timestamp", precision = "second" } }
+key = ["PATIENT#{patientId}", "VISIT#{visitId}"]
+[pattern]
+visits = { in = ["patientId"], out = ["Patient", "Visit*"], order = "startsAt desc", limit = 20 }
+[write]
+move = { update = "Visit", set = ["startsAt"] }
+"#,
+    );
+    let advice = message(&text, "P103");
+    assert!(advice.contains("an index") && !advice.contains("put {startsAt} before"), "{advice}");
+    let unchanged = text.replace("set = [\"startsAt\"]", "set = [\"visitId\"]");
+    assert!(message(&unchanged, "P103").contains("put {startsAt} before {visitId}"));
+}
+
+#[test]
+fn an_original_and_its_copy_are_no_reason_to_split_the_table() {
+    let text = with_table(
+        r#"
+[entity.Customer]
+attributes = { customerId = "id", email = "string" }
+key = ["CUSTOMER#{customerId}", "CUSTOMER"]
+[entity.CustomerByEmail]
+copies = "Customer"
+attributes = { customerId = "id", email = "string" }
+key = ["EMAIL#{email}", "CUSTOMER"]
+[pattern]
+byId    = { in = ["customerId"], out = "Customer" }
+byEmail = { in = ["email"], out = "CustomerByEmail*" }
+[write]
+add = { transact = ["create Customer", "create CustomerByEmail"] }
+"#,
+    );
+    assert!(!findings(&text).iter().any(|finding| finding.code == "P602"), "{:?}", findings(&text));
+}
+
+#[test]
+fn an_entity_that_is_renamed_keeps_its_identity() {
+    let doctors = |name: &str, was: &str| {
+        with_table(&format!(
+            r#"
+[entity.{name}]
+{was}
+attributes = {{ doctorId = "id", name = "string" }}
+key = ["DOCTOR#{{doctorId}}", "DOCTOR"]
+expect = {{ count = 100 }}
+[pattern]
+doctor = {{ in = ["doctorId"], out = "{name}" }}
+"#
+        ))
+    };
+    let renamed = support::model(&doctors("Physician", "was = \"Doctor\""));
+    assert_eq!(renamed.entities[0].identity(), Some("doctorId"));
+    assert_eq!(support::model(&doctors("Physician", "")).entities[0].identity(), None);
+}

@@ -23,6 +23,11 @@ impl<'m> Checker<'m> {
             self.relational();
         }
         let proved = self.plans.values().all(Result::is_ok);
+        // A copy is with its original because both are written in one transaction.
+        let mut own = model.entities.iter().filter(|entity| entity.copies.is_none());
+        let (Some(first), Some(second)) = (own.next(), own.next()) else {
+            return self.profiles();
+        };
         if !together && proved && !model.patterns.is_empty() {
             let severity = if shared { Severity::Note } else { Severity::Warning };
             let finding = Finding::new("P602", severity, "table", &model.table.span);
@@ -34,7 +39,7 @@ impl<'m> Checker<'m> {
                     ))
                     .with_help(format!(
                         "add the pattern that benefits (out = [\"{}\", \"{}*\"]), or use a table per entity",
-                        model.entities[0].name, model.entities[1].name
+                        first.name, second.name
                     )),
             );
         }

@@ -9,8 +9,9 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::key_tree::KeyTree;
 use crate::keys::keyspace::{MAX_NAMED, key_tokens};
 use crate::model::limits::Precision;
+use crate::model::pattern::Order;
 use crate::model::value_type::ValueType;
-use crate::model::{Action, Attribute, Entity, Model, Verb};
+use crate::model::{Action, Attribute, Entity, Model, Pattern, Verb};
 use crate::name_hints;
 use crate::plan::{Operation, Step};
 use crate::repair::{Edit, Repair, quoted_list};
@@ -140,6 +141,7 @@ impl<'m> Checker<'m> {
         self.shortened();
         self.several_a_day();
         self.several_at_once();
+        self.several_equal();
         self.one_for_many();
         for entity in &model.entities {
             let Some(versions) = &entity.versions else { continue };
@@ -265,8 +267,14 @@ impl<'m> Checker<'m> {
         })
     }
 
-    /// The time that alone distinguishes the items of a list from each other, where the model does not say what does.
+    /// The time that alone distinguishes the items of a list from each other.
     fn distinguishing_time(&self, entity: &'m Entity) -> Option<&'m Attribute> {
+        let time = self.distinguishing_field(entity)?;
+        entity.attribute(time).filter(|attribute| attribute.kind.is_time())
+    }
+
+    /// The attribute that alone distinguishes the items of a list from each other, where the model does not say what does.
+    fn distinguishing_field(&self, entity: &'m Entity) -> Option<&'m str> {
         let model = self.model;
         let declared = !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
         let copied = entity.copies.is_some() || entity.versions.is_some();
@@ -274,7 +282,7 @@ impl<'m> Checker<'m> {
         if declared || copied || entity.identity().is_some() || !listed {
             return None;
         }
-        let time = entity.key.get(1)?.fields().last()?;
+        let own = entity.key.get(1)?.fields().last()?;
         // Its partition key names another entity, though that may be no part of the model.
         let is_identifier = |name: &str| {
             let kind = entity.attribute(name).map(|attribute| &attribute.kind);
@@ -282,13 +290,12 @@ impl<'m> Checker<'m> {
             is_named && kind.is_some_and(|kind| kind.is_globally_unique() || *kind == ValueType::Id)
         };
         let is_foreign = |name: &str| {
-            name == time
+            name == own
                 || model.owner_of(name).is_some()
                 || model.table.tenant.as_deref() == Some(name)
                 || (is_identifier(name) && entity.key[0].has_field(name))
         };
-        let attribute = entity.attribute(time).filter(|attribute| attribute.kind.is_time())?;
-        entity.key_fields().all(is_foreign).then_some(attribute)
+        entity.key_fields().all(is_foreign).then_some(own)
     }
 
     /// A list whose items differ only in their instant, though another identifier tells them apart: two at once overwrite each other.
@@ -299,19 +306,9 @@ impl<'m> Checker<'m> {
             if self.has("P203", &entity.subject()) || time.kind != ValueType::Timestamp {
                 continue;
             }
-            // What an entity in the key has as well follows from the key.
-            let follows = |name: &str| {
-                let mut owners = entity.key_fields().filter_map(|field| model.owner_of(field));
-                owners.any(|owner| owner.attribute(name).is_some())
-            };
-            let identifies = |attribute: &&Attribute| {
-                let is_identifier = attribute.kind.is_globally_unique() || attribute.kind == ValueType::Id;
-                is_identifier && !attribute.optional && !entity.has_key_field(&attribute.name)
-            };
-            let mut missing = entity.attributes.iter().filter(identifies);
-            let Some(missing) = missing.find(|attribute| !follows(&attribute.name)) else { continue };
+            let Some(missing) = unfollowed_identifier(model, entity) else { continue };
             let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
-            let appended = appended(entity, &[&missing.name]);
+            let appended = appended(entity, &[missing]);
             self.report(
                 finding
                     .with_message(format!(
@@ -326,6 +323,48 @@ impl<'m> Checker<'m> {
                     .with_proposals(vec![appended]),
             );
         }
+    }
+
+    /// A list whose items differ only in what was measured, though another identifier tells them apart: of two equal ones, the second overwrites
+    /// the first.
+    fn several_equal(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let Some(measure) = self.distinguishing_measure(entity) else { continue };
+            let Some(missing) = unfollowed_identifier(model, entity) else { continue };
+            if self.has("P203", &entity.subject()) {
+                continue;
+            }
+            let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+            let appended = appended(entity, &[missing]);
+            let message = format!(
+                "only {measure} distinguishes one {} from another: of two with the same, the second overwrites the first",
+                entity.name
+            );
+            let help = format!(
+                "{}, or declare that no two are equal: identity = {}",
+                appended.help,
+                identity_of(entity)
+            );
+            self.report(finding.with_message(message).with_help(help).with_proposals(vec![appended]));
+        }
+    }
+
+    /// The number that alone distinguishes the items of a list from each other, if it measures something: it is no whole number, or the greatest
+    /// are asked for.
+    fn distinguishing_measure(&self, entity: &'m Entity) -> Option<&'m str> {
+        let name = self.distinguishing_field(entity)?;
+        let kind = &entity.attribute(name)?.kind;
+        let is_ranked = || {
+            let returns =
+                |pattern: &&Pattern| pattern.targets.iter().any(|target| target.entity == entity.name);
+            let ranks = |order: &Order| order.by == name && order.descending;
+            let mut patterns = self.model.patterns.iter().filter(returns);
+            patterns.any(|pattern| pattern.order.as_ref().is_some_and(ranks))
+        };
+        let measures = *kind == ValueType::Decimal
+            || (*kind == ValueType::Int && is_ranked() && !name_hints::is_ordinal(name));
+        measures.then_some(name)
     }
 
     /// A list whose items differ only in their date, or in the minute: the second of a day overwrites the first.
@@ -358,6 +397,20 @@ impl<'m> Checker<'m> {
             self.report(finding.with_message(message).with_help(help));
         }
     }
+}
+
+/// An identifier that is not in the key of an entity and does not follow from it, as what an entity in the key has as well does.
+fn unfollowed_identifier<'m>(model: &Model, entity: &'m Entity) -> Option<&'m str> {
+    let follows = |name: &str| {
+        let mut owners = entity.key_fields().filter_map(|field| model.owner_of(field));
+        owners.any(|owner| owner.attribute(name).is_some())
+    };
+    let identifies = |attribute: &&Attribute| {
+        let is_identifier = attribute.kind.is_globally_unique() || attribute.kind == ValueType::Id;
+        is_identifier && !attribute.optional && !entity.has_key_field(&attribute.name)
+    };
+    let mut missing = entity.attributes.iter().filter(identifies);
+    missing.find(|attribute| !follows(&attribute.name)).map(|attribute| attribute.name.as_str())
 }
 
 /// The key with fields in braces, where other tools have `<userId>`.

@@ -42,7 +42,6 @@ impl<'m> Checker<'m> {
             self.collection(&mapping);
         }
         self.refused_names();
-        self.expiry();
         self.key_length();
         self.local_collections();
         for write in model.writes.iter().filter(|write| write.transact) {
@@ -65,26 +64,6 @@ impl<'m> Checker<'m> {
             self.report(finding.with_message(message).with_help(
                 "a name has 3 to 255 characters: letters, digits, underscores, hyphens and full stops",
             ));
-        }
-    }
-
-    /// DynamoDB expires items by numbers of seconds, and passes over anything else.
-    fn expiry(&mut self) {
-        let model = self.model;
-        for entity in &model.entities {
-            let expires = entity.ttl.as_ref().and_then(|name| entity.attribute(name));
-            let Some(attribute) = expires.filter(|attribute| !attribute.kind.is_number()) else { continue };
-            let finding = self.about_entity("P229", Severity::Error, entity);
-            self.report(
-                finding
-                    .with_message(format!(
-                        "{} never expires: {} is of type {}, and DynamoDB expires items by numbers only",
-                        entity.name,
-                        attribute.name,
-                        attribute.kind.print()
-                    ))
-                    .with_help(format!("store seconds since 1970: {} = \"int\"", attribute.name)),
-            );
         }
     }
 

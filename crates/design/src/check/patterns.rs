@@ -7,7 +7,7 @@ use crate::capacity::estimate::{is_identified, is_outnumbered};
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_bytes, format_number, list, plural};
 use crate::keys::keyspace::named;
-use crate::model::{Entity, Pattern};
+use crate::model::{Action, Entity, Pattern, Verb};
 use crate::plan::requirement::all_of;
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
 use crate::template::Template;
@@ -62,7 +62,7 @@ impl<'m> Checker<'m> {
         let text = |add: &str| {
             self.unrelated(pattern, unserved)
                 .or_else(|| self.unreachable(pattern, unserved, add))
-                .unwrap_or_else(|| unsuitable(pattern, unserved, add))
+                .unwrap_or_else(|| unsuitable(pattern, unserved, self.is_movable(unserved), add))
         };
         let (code, message, help) = text(&remedy::in_words(pattern, unserved.entity));
         let proposals = match &unserved.obstacle {
@@ -100,6 +100,19 @@ impl<'m> Checker<'m> {
                 self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
             self.report(finding);
         }
+    }
+
+    /// Whether the key that was read may be made of what a pattern sorts or bounds by: the table's key must not change.
+    fn is_movable(&self, unserved: &Unserved<'_>) -> bool {
+        let (Obstacle::Order { by, .. } | Obstacle::Range { by, .. }) = &unserved.obstacle else {
+            return true;
+        };
+        let name = &unserved.entity.name;
+        let changes = |action: &Action| {
+            action.verb == Verb::Update && action.entity == *name && action.set.contains(by)
+        };
+        let mut writes = self.usage.writes_of(name).iter();
+        unserved.location.index.is_some() || !writes.any(|write| write.actions.iter().any(changes))
     }
 
     /// The text for items that no key finds.
@@ -355,8 +368,12 @@ impl<'m> Checker<'m> {
 pub type FindingText = (&'static str, String, String);
 
 /// The text for items that are found, but not in the order, within the range or with the attributes that the pattern needs.
-fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingText {
+fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, is_movable: bool, add: &str) -> FindingText {
     let (location, name) = (unserved.location.name(), &unserved.entity.name);
+    let move_first = |by: &str, before: &str| match is_movable {
+        true => format!("put {{{by}}} before {{{before}}} in the sort key, or {add}"),
+        false => format!("{by} changes, so it belongs into an index: {add}"),
+    };
     match &unserved.obstacle {
         Obstacle::NoSortKey { wanted } => {
             let message = format!(
@@ -366,12 +383,12 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
         }
         Obstacle::Order { by, before } => {
             let message = format!("{name} is not ordered by {by}: in {location}, {} comes first", before[0]);
-            ("P103", message, move_first(by, &before[0], add))
+            ("P103", message, move_first(by, &before[0]))
         }
         Obstacle::Range { by, before } => {
             let message =
                 format!("{name} cannot be bounded by {by}: in {location}, {} comes first", before[0]);
-            ("P104", message, move_first(by, &before[0], add))
+            ("P104", message, move_first(by, &before[0]))
         }
         Obstacle::Unsorted { by, template } => unsorted(unserved, by, template),
         Obstacle::Delimited { by, delimiter, template } => (
@@ -445,10 +462,6 @@ fn inconsistent(location: &str) -> FindingText {
         format!("only {location} serves this, and a global index is never strongly consistent"),
         "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
     )
-}
-
-fn move_first(by: &str, before: &str, add: &str) -> String {
-    format!("put {{{by}}} before {{{before}}} in the sort key, or {add}")
 }
 
 fn is_number(entity: &Entity, name: &str) -> bool {

@@ -3,6 +3,7 @@
 use super::value_types::fitting_format;
 use crate::capacity::estimate::write_units;
 use crate::capacity::size;
+use crate::formatting::list;
 use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::value_type::ValueType;
 use crate::model::{Bounds, Entity, Index, Model, Pattern, Projection};
@@ -168,6 +169,16 @@ pub fn in_words(pattern: &Pattern, entity: &Entity) -> String {
     };
     let order =
         pattern.order.as_ref().map(|order| &order.by).or(pattern.range.as_ref().map(|range| &range.by));
+    let others =
+        pattern.targets.iter().map(|target| target.entity.as_str()).filter(|name| *name != entity.name);
+    let others: Vec<&str> = others.collect();
+    if let (Some(by), false) = (order, others.is_empty()) {
+        return format!(
+            "give {} and {} one partition of an index, made of {known}, in which the sort key of {0} starts with {by}",
+            entity.name,
+            list(&others)
+        );
+    }
     let sort = order.map(|by| format!(" and whose sort key starts with {by}")).unwrap_or_default();
     format!("give {} a key whose partition key is made of {known}{sort}", entity.name)
 }

@@ -34,6 +34,7 @@ impl<'m> Checker<'m> {
         }
         for pattern in &model.patterns {
             self.has_order(pattern);
+            self.one_type_of_inputs(pattern);
             self.sorts_by_offset(pattern);
             self.bounds_with_offset(pattern);
         }
@@ -194,6 +195,24 @@ impl<'m> Checker<'m> {
             ));
             let help = format!("give {name} one type in all entities, or another name where it is no number");
             self.report(finding.with_help(help));
+        }
+    }
+
+    /// The caller has one value of an input: entities that it finds must be able to hold it.
+    fn one_type_of_inputs(&mut self, pattern: &Pattern) {
+        let model = self.model;
+        for input in &pattern.inputs {
+            let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
+            let mut held = targets.filter_map(|entity| Some((&entity.name, &entity.attribute(input)?.kind)));
+            let Some((first, kind)) = held.next() else { continue };
+            let Some((second, other)) = held.find(|(_, other)| !kind.shares_values(other)) else { continue };
+            let message = format!(
+                "{input} is {} in {first} and {} in {second}: no value is both",
+                kind.print(),
+                other.print()
+            );
+            let finding = self.about_pattern("P232", Severity::Error, pattern).with_message(message);
+            self.report(finding.with_help(format!("declare {input} with one type in {first} and {second}")));
         }
     }
 

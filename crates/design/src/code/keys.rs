@@ -198,7 +198,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "items never expire",
         severity: Severity::Error,
         rules: &[],
-        page: "The attribute of `ttl` does not hold a number. DynamoDB expires an item when the number of seconds since 1970 in that attribute has passed; a text such as `2026-04-05T10:30:00Z` is passed over, and the item stays. Declare the attribute as `int`, and store seconds.",
+        page: "The attribute of `ttl` does not hold a number. DynamoDB expires an item when the number of seconds since 1970 in that attribute has passed; a text such as `2026-04-05T10:30:00Z` is passed over, and the item stays. Declare the attribute as `int`, and store seconds: a number of milliseconds lies thousands of years ahead.",
     },
     Code {
         code: "P230",
@@ -213,5 +213,12 @@ pub(super) const KEYS: &[Code] = &[
         severity: Severity::Warning,
         rules: &[],
         page: "`\"string | null\"` declares two choices, the words \"string\" and \"null\"; `seed` writes them, and `enforce` refuses everything else. For a value that items may lack write `\"string?\"`. An attribute has one type; if the words themselves are meant, allow this.",
+    },
+    Code {
+        code: "P232",
+        title: "one identifier with two types",
+        severity: Severity::Error,
+        rules: &[43],
+        page: "A pattern knows one value, and the entities that it returns hold it with types that no value has together: `userId` is a `uuid` in one and an `int` in the other. One of them is never found. Declare the same type in both.",
     },
 ];

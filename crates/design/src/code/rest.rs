@@ -229,6 +229,13 @@ pub(super) const REST: &[Code] = &[
         page: "Original and copy belong together if the key of the copy follows from the attributes of the original, or the key of the original (versions aside) from those of the copy. Here neither does, so that neither `audit` nor `enforce` can compare them. Give the copy the attributes of the original's key. If the copy exists for some originals only, declare its own `identity`.",
     },
     Code {
+        code: "P519",
+        title: "what stays when an item expires",
+        severity: Severity::Warning,
+        rules: &[88, 55],
+        page: "An item that expires is deleted alone. What belongs to it has to expire by the same attribute: a copy declares that attribute and the same `ttl`. The markers of unique values hold it too, as `explain`, `seed` and `copy` write them; an update that prolongs the item has to prolong them as well, in the same transaction, or the value may be taken twice, or stay taken for good.",
+    },
+    Code {
         code: "P601",
         title: "relational design",
         severity: Severity::Warning,

@@ -4,7 +4,7 @@
 
 mod examples;
 
-use crate::audit::{marker, marker_item, stale_keys};
+use crate::audit::{marker, marker_item, marker_of, stale_keys};
 use crate::exchange::item_json::{encode, encode_value};
 use crate::generate::{Generator, typed_value};
 use crate::item::{Attributes, Item, Value as ItemValue};
@@ -182,7 +182,7 @@ impl<'m> Parts<'_, 'm> {
         &mut self,
         write: &Write,
         action: &Action,
-        entity: &Entity,
+        entity: &'m Entity,
         old: &Attributes,
         new: &Attributes,
     ) {
@@ -204,7 +204,7 @@ impl<'m> Parts<'_, 'm> {
                 self.parts.push(("Delete", json!({ "TableName": self.model.table.name, "Key": key })));
             }
             if let Some(key) = after.filter(|_| listed(true)) {
-                let item = encode(&marker_item(self.model, &key));
+                let item = encode(&marker_of(self.model, entity, &self.item(entity, new), &key));
                 let mut body = json!({ "TableName": self.model.table.name, "Item": item });
                 body["ConditionExpression"] = json!(self.absent(&mut body));
                 self.parts.push(("Put", body));

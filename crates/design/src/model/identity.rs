@@ -14,9 +14,17 @@ impl Entity {
         self.own_id()
     }
 
-    /// Returns the attribute that is named after the entity, or `id`.
+    /// Returns the attribute that is named after the entity or after what it was called before, or `id`.
     fn own_id(&self) -> Option<&str> {
-        let own = format!("{}id", self.name.to_lowercase());
+        let former = match self.was.as_slice() {
+            [one] => Some(&one.name),
+            _ => None,
+        };
+        std::iter::once(&self.name).chain(former).find_map(|name| self.id_named_after(name))
+    }
+
+    fn id_named_after(&self, entity: &str) -> Option<&str> {
+        let own = format!("{}id", entity.to_lowercase());
         let named = |attribute: &&Attribute| {
             let name = attribute.name.to_lowercase().replace(['_', '-'], "");
             name == own || name == "id"

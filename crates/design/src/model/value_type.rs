@@ -111,6 +111,20 @@ impl ValueType {
         matches!(self, ValueType::Int | ValueType::Decimal)
     }
 
+    /// Returns whether a value can be one of both types.
+    pub fn shares_values(&self, other: &ValueType) -> bool {
+        let is_free = |kind: &ValueType| matches!(kind, ValueType::String | ValueType::Id);
+        match (self, other) {
+            (ValueType::Choice(own), ValueType::Choice(others)) => {
+                own.iter().any(|choice| others.contains(choice))
+            }
+            (ValueType::Choice(_), own) | (own, ValueType::Choice(_)) => is_free(own),
+            _ if self == other => true,
+            _ if self.is_number() => other.is_number(),
+            _ => (is_free(self) && other.is_text()) || (is_free(other) && self.is_text()),
+        }
+    }
+
     /// Returns whether values are strings.
     pub fn is_text(&self) -> bool {
         self.is_scalar() && !self.is_number() && *self != ValueType::Bool

@@ -1,7 +1,7 @@
 //! Rows of a relational table as items of a model, and what makes two items equal.
 
 use super::naming;
-use crate::audit::{marker, marker_item};
+use crate::audit::{marker, marker_of};
 use crate::item::{Attributes, Item, Value};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Model};
@@ -62,7 +62,7 @@ pub fn items(model: &Model, entity: &Entity, row: &[(&str, Option<&str>)]) -> Re
     let texts: Attributes =
         item.iter().filter_map(|(name, value)| Some((name.clone(), value.to_text()?))).collect();
     let markers = entity.unique.iter().filter_map(|names| marker(entity, names, &texts));
-    let mut items: Vec<Item> = markers.map(|key| marker_item(model, &key)).collect();
+    let mut items: Vec<Item> = markers.map(|key| marker_of(model, entity, &item, &key)).collect();
     let copies = model.copies_of(&entity.name).filter(|copy| !model.has_own_identity(copy));
     for own in std::iter::once(entity).chain(copies) {
         let attributes = item.iter().filter(|(name, _)| own.attribute(name).is_some());

@@ -203,6 +203,13 @@ pub const RELATIONSHIPS: &[Planter] = &[
         m.draft.replace(&entity(&m.owner), "attributes", "email = \"string\"", "email = \"string | null\"");
         Some(entity(&m.owner))
     }),
+    planter("", "P232", |m| {
+        let (section, id) = (entity(&m.record), m.id(&m.owner));
+        let other = if m.id_type == "int" { "uuid" } else { "int" };
+        let (own, changed) = (format!("{id} = \"{}\"", m.id_type), format!("{id} = \"{other}\""));
+        m.draft.replace(&section, "attributes", &own, &changed);
+        Some("pattern.whole".to_owned())
+    }),
     planter("", "P228", |m| {
         let (section, id) = (entity(&m.record), m.id(&m.owner));
         let (required, optional) =

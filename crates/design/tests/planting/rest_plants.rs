@@ -225,6 +225,13 @@ pub const WRITES: &[Planter] = &[
         m.draft.set(&entity(&m.record), "ttl", "\"amount\"");
         Some(entity(&m.owner))
     }),
+    planter("", "P519", |m| {
+        needs(m, &m.copy)?;
+        let record = m.record.clone();
+        m.draft.attribute(&record, "gone = \"int\"");
+        m.draft.set(&entity(&record), "ttl", "\"gone\"");
+        Some(entity(&m.copy))
+    }),
     planter("", "P517", |m| {
         m.draft.unset("write.register", "create");
         m.draft.set("write.register", "batch", format!("[\"create {}\"]", m.owner));
