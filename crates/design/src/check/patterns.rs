@@ -1,5 +1,9 @@
 //! Rules about access patterns: whether they are served, in which order, by how many requests and pages, and what is wasted.
 
+mod following;
+mod importance;
+mod pages;
+
 use super::requests::bounds_key;
 use super::text_order::{pad, padded};
 use super::{Checker, remedy};

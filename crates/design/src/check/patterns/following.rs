@@ -1,7 +1,7 @@
 //! Rules about following relationships: a question about another entity's attribute needs `via`, and `via` needs the attributes that lead on.
 
-use super::Checker;
-use super::patterns::FindingText;
+use super::FindingText;
+use crate::check::Checker;
 use crate::finding::Severity;
 use crate::formatting::list;
 use crate::model::{Entity, Model, Pattern};

@@ -1,6 +1,6 @@
 //! Rules about what matters most: critical patterns take one request, rare ones may take several, and an index for rare ones alone is dear.
 
-use super::Checker;
+use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_number, list, plural};
 use crate::keys::key_mapping::TableOrIndex;

@@ -1,9 +1,9 @@
 //! Results of several pages, of which a reader must not take the first for all.
 
-use super::Checker;
 use crate::capacity::basis::Basis;
 use crate::capacity::estimate::PAGE_BYTES;
 use crate::capacity::size;
+use crate::check::Checker;
 use crate::finding::Severity;
 use crate::formatting::{format_bytes, plural};
 use crate::model::{Entity, Pattern};
