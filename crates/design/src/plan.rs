@@ -346,6 +346,27 @@ impl<'m> Planner<'_, 'm> {
     }
 }
 
+impl<'m> Step<'m> {
+    /// Returns the step once for each key that it reads by: items of several entities that are completed from the table have keys of their own.
+    pub fn by_key(&self) -> Vec<Step<'m>> {
+        if self.operation == Operation::Query || self.targets.len() < 2 {
+            return vec![self.clone()];
+        }
+        let of_entity = |entity: &&'m Entity| {
+            let (partition, sort) = primary_key(entity);
+            Step { targets: vec![*entity], partition, sort, ..self.clone() }
+        };
+        self.targets.iter().map(of_entity).collect()
+    }
+}
+
+/// The key by which an item of an entity is read from the table.
+fn primary_key(entity: &Entity) -> (Template, SortCondition) {
+    let mut key = entity.key.iter().cloned();
+    let partition = key.next().unwrap_or_default();
+    (partition, key.next().map_or(SortCondition::Any, SortCondition::Equals))
+}
+
 impl Step<'_> {
     /// Returns whether it reads from the table what the index of the step before lacks.
     pub fn completes(&self, before: &Step<'_>) -> bool {

@@ -325,3 +325,29 @@ fn a_partition_that_an_input_selects_is_read_rather_than_one_of_all_items_with_a
     let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|_| panic!("not served"));
     assert_eq!(plan.steps[0].location.name(), "the table");
 }
+
+/// Users and documents of a team, which an index without their attributes finds.
+const COMPLETED: &str = "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\nproject = \"KEYS_ONLY\"\n\
+     [entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"TEAM#{teamId}\", \"TEAM\"]\nexpect = { count = 100, bytes = 100 }\n\
+     [entity.User]\nattributes = { userId = \"ulid\", teamId = \"id\", name = \"string\" }\nkey = [\"USER#{userId}\", \"PROFILE\"]\n\
+     index.GSI1 = { key = [\"TEAM#{teamId}\", \"USER#{userId}\"] }\nexpect = { per = \"Team\", average = 10, bytes = 2000 }\n\
+     [entity.Paper]\nattributes = { paperId = \"ulid\", teamId = \"id\", body = \"string\" }\nkey = [\"PAPER#{paperId}\", \"TEXT#{paperId}\"]\n\
+     index.GSI1 = { key = [\"TEAM#{teamId}\", \"PAPER#{paperId}\"] }\nexpect = { per = \"Team\", average = 30, bytes = 10000 }\n\
+     [pattern]\nall = { in = [\"teamId\"], out = [\"User*\", \"Paper*\"], hydrate = true, rps = 1 }\n";
+
+#[test]
+fn entities_that_are_completed_have_their_own_keys_and_sizes() {
+    let model = model(&with_table(COMPLETED));
+    let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+    let completing = plan.steps.last().unwrap();
+    assert_eq!(completing.operation, Operation::BatchGet);
+    assert_eq!(completing.bytes.round(), 10.0 * 2000.0 + 30.0 * 10_000.0);
+    let text = explain::text(&model, Some("all"));
+    for key in
+        ["PK = \"USER#{userId}\", SK = \"PROFILE\"", "PK = \"PAPER#{paperId}\", SK = \"TEXT#{paperId}\""]
+    {
+        assert!(text.contains(key), "{text}");
+    }
+    let sent = text.lines().rfind(|line| line.contains("RequestItems")).unwrap();
+    assert!(sent.contains("\"USER#") && sent.contains("\"PAPER#"), "{sent}");
+}

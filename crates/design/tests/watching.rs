@@ -137,6 +137,31 @@ fn requests_are_attributed_to_patterns() {
 }
 
 #[test]
+fn every_entity_that_an_index_finds_is_completed_from_the_table() {
+    let model = support::model(&support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\nproject = \"KEYS_ONLY\"\n\
+         [entity.User]\nattributes = { userId = \"id\", teamId = \"id\", name = \"string\" }\nkey = [\"USER#{userId}\", \"PROFILE\"]\n\
+         index.GSI1 = { key = [\"TEAM#{teamId}\", \"USER#{userId}\"] }\n\
+         [entity.Paper]\nattributes = { paperId = \"id\", teamId = \"id\", body = \"string\" }\nkey = [\"PAPER#{paperId}\", \"TEXT\"]\n\
+         index.GSI1 = { key = [\"TEAM#{teamId}\", \"PAPER#{paperId}\"] }\n\
+         [pattern]\nall = { in = [\"teamId\"], out = [\"User*\", \"Paper*\"], hydrate = true }\n",
+    ));
+    let shapes = request_shapes(&model);
+    for (partition, sort) in [("USER#u1", "PROFILE"), ("PAPER#p1", "TEXT")] {
+        let read = ObservedRead {
+            query: false,
+            batch: true,
+            index: None,
+            partition,
+            sort: ObservedSort::Equals(sort),
+            forward: true,
+            limit: None,
+        };
+        assert_eq!(attribute_read(&shapes, &read), Some("all"), "{partition}");
+    }
+}
+
+#[test]
 fn a_read_of_more_than_a_pattern_declares_is_not_attributed_to_it() {
     const TEXT: &str = r#"
 format = 1

@@ -13,8 +13,8 @@ use super::effort::template_parts;
 use super::span::Span;
 use crate::item::Attributes;
 use crate::keys::keyspace::Keyspace;
-use crate::model::Model;
 use crate::model::choices::Choices;
+use crate::model::{Entity, Model};
 use crate::plan::{Operation, SortCondition, Step, plan};
 use crate::template::{ATTRIBUTE_SEPARATOR, Part, SHARD, Template};
 use by_start::ByStart;
@@ -318,10 +318,12 @@ impl RequestGroup {
 
 impl RequestShape {
     fn new(model: &Model, pattern: usize, step: &Step<'_>, earlier: &[Step<'_>]) -> RequestShape {
-        let names =
-            |step: &Step<'_>| step.targets.iter().map(|entity| entity.name.clone()).collect::<Vec<_>>();
+        let finds = |earlier: &Step<'_>, wanted: &Entity| {
+            earlier.targets.iter().any(|entity| entity.name == wanted.name)
+        };
         // What completes the items of an earlier step has the values that those were found by.
-        let earlier = earlier.iter().filter(|earlier| names(earlier) == names(step));
+        let earlier =
+            earlier.iter().filter(|earlier| step.targets.iter().all(|wanted| finds(earlier, wanted)));
         let steps = std::iter::once(step).chain(earlier);
         let mapping = step.targets.first().and_then(|entity| step.location.mapping(entity));
         // Another hash than that of the model may select another shard.

@@ -26,20 +26,24 @@ pub enum KeyTexts {
 /// Returns the request of a step with example values, as an SDK or the AWS CLI accepts it. The bounds of the range are those that the pattern declares.
 pub fn request_json(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Value {
     let model = examples.model;
-    let clauses = step.first_clauses().into_iter();
-    let range = pattern.range.as_ref();
-    let texts = |sort: &SortCondition| example_texts(examples, step, sort, range);
-    let texts: Vec<(usize, KeyTexts)> =
-        clauses.filter_map(|(position, sort)| Some((position, texts(&sort)?))).collect();
+    let texts = |step: &Step<'_>| key_texts(examples, pattern, step);
+    let key = |step: &Step<'_>| key_json(model, step, &texts(step));
     match step.operation {
         Operation::Query => {
-            let mut body = query_json(model, step, &texts);
+            let mut body = query_json(model, step, &texts(step));
             example_filter(examples, pattern, step).write_to(&mut body);
             body
         }
-        Operation::Get => get_json(model, step, &key_json(model, step, &texts)),
-        Operation::BatchGet => batch_json(model, step, vec![key_json(model, step, &texts)]),
+        Operation::Get => get_json(model, step, &key(step)),
+        Operation::BatchGet => batch_json(model, step, step.by_key().iter().map(key).collect()),
     }
+}
+
+/// The example values of the conditions on key attributes, by position.
+fn key_texts(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Vec<(usize, KeyTexts)> {
+    let texts = |sort: &SortCondition| example_texts(examples, step, sort, pattern.range.as_ref());
+    let clauses = step.first_clauses().into_iter();
+    clauses.filter_map(|(position, sort)| Some((position, texts(&sort)?))).collect()
 }
 
 fn example_filter(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> FilterExpression {

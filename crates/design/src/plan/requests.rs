@@ -5,7 +5,7 @@ use super::afterwards::Afterwards;
 use super::amount::Amount;
 use super::follow::batches;
 use super::requirement::{Requirement, distinct};
-use super::{Obstacle, Operation, Planner, SortCondition, Step};
+use super::{Obstacle, Operation, Planner, SortCondition, Step, primary_key};
 use crate::capacity::size;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Target};
@@ -140,18 +140,17 @@ impl<'m> Planner<'_, 'm> {
         if !self.pattern.hydrate {
             return Err(Obstacle::Projection { missing });
         }
-        let entity = accesses[0].1.mapping.entity;
-        let key = |position: usize| entity.key.get(position).cloned();
-        let whole = size::item(self.model, entity).value;
+        let (partition, sort) = primary_key(accesses[0].1.mapping.entity);
         let found = step.found;
         // What the caller tests afterwards may be one of several.
         let one = found.max <= 1.0 && accesses.iter().all(|(_, access)| access.unfiltered.is_empty());
-        let bytes = found.average * whole;
+        let bytes_of_targets = self.whole_bytes(accesses, step);
+        let bytes = bytes_of_targets.iter().sum();
         Ok(Some(Step {
             operation: if one { Operation::Get } else { Operation::BatchGet },
             location: TableOrIndex { index: None },
-            partition: key(0).unwrap_or_default(),
-            sort: key(1).map_or(SortCondition::Any, SortCondition::Equals),
+            partition,
+            sort,
             limit: None,
             fan_out: batches(found.average, bytes),
             fan_out_basis: found.basis,
@@ -162,10 +161,23 @@ impl<'m> Planner<'_, 'm> {
             strays: Vec::new(),
             alternatives: BTreeMap::new(),
             bytes,
-            bytes_of_targets: vec![bytes],
+            bytes_of_targets,
             max_bytes: 0.0,
             afterwards: self.arranged(step),
             ..step.clone()
         }))
+    }
+
+    /// How many bytes the items that a step found have in the table, of each entity: they are found in the proportion in which they are read.
+    fn whole_bytes(&self, accesses: &[(&Target, Access<'m>)], step: &Step<'m>) -> Vec<f64> {
+        let read = accesses
+            .iter()
+            .zip(&step.bytes_of_targets)
+            .map(|((_, access), bytes)| bytes / size::entry(self.model, &access.mapping).value.max(1.0));
+        let read: Vec<f64> = read.collect();
+        let all: f64 = read.iter().sum();
+        let whole = accesses.iter().map(|(_, access)| size::item(self.model, access.mapping.entity).value);
+        let found = read.iter().map(|read| if all > 0.0 { step.found.average * read / all } else { 0.0 });
+        found.zip(whole).map(|(items, each)| items * each).collect()
     }
 }

@@ -134,17 +134,8 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
 
 fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Vec<String> {
     let model = examples.model;
-    let names = step.location.key_names(model);
-    let mut lines = Vec::new();
-    let clauses = step.clauses().into_iter();
-    let conditions: Vec<String> = clauses
-        .map(|(position, sort)| {
-            let name = names.get(position).map_or("", String::as_str);
-            condition_text(name, &sort, |by| bounds_text(model, pattern, step, by))
-        })
-        .collect();
-    let joint = if step.operation == Operation::Query { " AND " } else { ", " };
-    lines.push(format!("key     {}", conditions.join(joint)));
+    let mut lines: Vec<String> =
+        step.by_key().iter().map(|step| format!("key     {}", key_text(model, pattern, step))).collect();
     let mut options = Vec::new();
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
@@ -188,6 +179,17 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
     lines.extend(step.afterwards.iter().map(|work| format!("then    {work}")));
     lines.push(format!("send    {}", request_json(examples, pattern, step)));
     lines
+}
+
+/// The conditions on the key attributes.
+fn key_text(model: &Model, pattern: &Pattern, step: &Step<'_>) -> String {
+    let names = step.location.key_names(model);
+    let conditions = step.clauses().into_iter().map(|(position, sort)| {
+        let name = names.get(position).map_or("", String::as_str);
+        condition_text(name, &sort, |by| bounds_text(model, pattern, step, by))
+    });
+    let joint = if step.operation == Operation::Query { " AND " } else { ", " };
+    conditions.collect::<Vec<_>>().join(joint)
 }
 
 /// What a request returns beside what is wanted.

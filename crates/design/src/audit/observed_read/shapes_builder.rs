@@ -37,11 +37,13 @@ impl<'m> ShapesBuilder<'m> {
     /// Adds the requests of a pattern's plan.
     pub fn add(&mut self, pattern: usize, plan: &Plan<'m>) {
         for (number, step) in plan.steps.iter().enumerate() {
-            let shape = RequestShape::new(self.model, pattern, step, &plan.steps[..number]);
-            self.parts += shape.parts();
-            let name = step.location.name();
-            if let Some(place) = self.places.iter_mut().find(|place| place.location.name() == name) {
-                self.parts += place.add(step, shape);
+            for step in step.by_key() {
+                let shape = RequestShape::new(self.model, pattern, &step, &plan.steps[..number]);
+                self.parts += shape.parts();
+                let name = step.location.name();
+                if let Some(place) = self.places.iter_mut().find(|place| place.location.name() == name) {
+                    self.parts += place.add(&step, shape);
+                }
             }
         }
     }
