@@ -84,6 +84,7 @@ fn examine_within(model: &Model, effort: usize) -> Report<'_> {
         usage,
         findings: Vec::new(),
         reported: HashSet::new(),
+        erroneous: HashSet::new(),
         text_sorted: BTreeSet::new(),
     };
     checker.conditions();
@@ -119,6 +120,8 @@ struct Checker<'m> {
     findings: Vec<Finding>,
     /// Codes and subjects of the findings.
     reported: HashSet<(&'static str, String)>,
+    /// Subjects of errors.
+    erroneous: HashSet<String>,
     /// Sort keys whose numbers have been reported to sort as text.
     text_sorted: BTreeSet<Template>,
 }
@@ -126,6 +129,9 @@ struct Checker<'m> {
 impl<'m> Checker<'m> {
     fn report(&mut self, finding: Finding) {
         self.reported.insert((finding.code, finding.subject.clone()));
+        if finding.severity == Severity::Error {
+            self.erroneous.insert(finding.subject.clone());
+        }
         self.findings.push(finding);
     }
 
@@ -146,6 +152,10 @@ impl<'m> Checker<'m> {
 
     fn has(&self, code: &'static str, subject: &str) -> bool {
         self.reported.contains(&(code, subject.to_owned()))
+    }
+
+    fn has_error(&self, subject: &str) -> bool {
+        self.erroneous.contains(subject)
     }
 
     /// The keys of every entity in the table and every index.

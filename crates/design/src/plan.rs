@@ -10,6 +10,7 @@ mod amount;
 pub(crate) mod answerable;
 pub mod bounds;
 mod buckets;
+pub(crate) mod declared;
 pub(crate) mod filtered;
 pub mod follow;
 mod held_parts;
@@ -32,6 +33,7 @@ use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
 use crate::template::{SHARD, Template};
 use afterwards::Afterwards;
+use declared::Declared;
 use follow::Follow;
 use requirement::Requirement;
 pub use sort_condition::{SortCondition, sort_overlaps};
@@ -116,6 +118,8 @@ pub struct Plan<'m> {
     pub steps: Vec<Step<'m>>,
     /// Why several entities are not read by one request, if they are not.
     pub split: Option<SplitReason>,
+    /// Whether the first step is the request that the pattern declares.
+    pub is_declared: bool,
 }
 
 /// Why the table or an index does not serve an entity.
@@ -261,7 +265,7 @@ pub fn buckets_between(from: &str, to: &str, length: usize) -> Option<u64> {
 ///
 /// Returns the obstacle if no key serves the pattern.
 pub fn plan<'m>(keys: &Keyspace<'m>, pattern: &Pattern) -> Result<Plan<'m>, Unserved<'m>> {
-    let planner = Planner { model: keys.model, keys, pattern };
+    let planner = Planner::new(keys, pattern);
     if pattern.via.is_empty() { planner.run() } else { planner.follow() }
 }
 
@@ -269,18 +273,27 @@ struct Planner<'k, 'm> {
     model: &'m Model,
     keys: &'k Keyspace<'m>,
     pattern: &'k Pattern,
+    /// The request that it declares.
+    declared: Option<Declared<'m>>,
+}
+
+impl<'k, 'm> Planner<'k, 'm> {
+    fn new(keys: &'k Keyspace<'m>, pattern: &'k Pattern) -> Planner<'k, 'm> {
+        Planner { model: keys.model, keys, pattern, declared: Declared::of(keys.model, pattern) }
+    }
 }
 
 impl<'m> Planner<'_, 'm> {
     fn run(&self) -> Result<Plan<'m>, Unserved<'m>> {
+        let is_declared = self.declared.is_some();
         if let [one] = self.pattern.targets.as_slice() {
             let steps = self.single(one)?;
-            return Ok(Plan { steps, split: None });
+            return Ok(Plan { steps, split: None, is_declared });
         }
         let mut split = SplitReason::Separate;
-        for location in self.keys.locations() {
+        for location in self.locations() {
             match self.together(location) {
-                Ok(steps) => return Ok(Plan { steps, split: None }),
+                Ok(steps) => return Ok(Plan { steps, split: None, is_declared }),
                 Err(Some(reason)) if split == SplitReason::Separate => split = reason,
                 Err(_) => {}
             }
@@ -298,7 +311,15 @@ impl<'m> Planner<'_, 'm> {
         if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit).filter(|_| collections > 1) {
             last.afterwards.push(Afterwards::KeepOfAll(limit));
         }
-        Ok(Plan { steps, split: Some(split) })
+        Ok(Plan { steps, split: Some(split), is_declared: false })
+    }
+
+    /// The table and the indexes, or where the declared request reads.
+    fn locations(&self) -> Vec<TableOrIndex<'m>> {
+        match &self.declared {
+            Some(declared) => vec![declared.location],
+            None => self.keys.locations().collect(),
+        }
     }
 
     fn entity(&self, target: &Target) -> &'m Entity {
@@ -312,7 +333,7 @@ impl<'m> Planner<'_, 'm> {
         self.answerable(target, entity)?;
         let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
         let mut failure: Option<Unserved<'m>> = None;
-        for location in self.keys.locations() {
+        for location in self.locations() {
             match self.access(location, entity).and_then(|access| self.steps(&[(target, access)], None)) {
                 Ok(steps) => {
                     let rank = self.rank(&steps);

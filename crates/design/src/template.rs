@@ -8,6 +8,7 @@
 //! `{time:month}` keeps the time up to the month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`,
 //! `{email:lower}` writes lower case.
 
+pub(crate) mod alignment;
 mod format;
 mod matching;
 mod order;

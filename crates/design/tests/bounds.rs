@@ -289,7 +289,7 @@ some = {{ in = ["documentId"], out = "Version*", {rest} }}
     let request = explained(
         r#"range = { by = "version", to = "9" }, request = { condition = "PK = 'DOC#{documentId}' AND SK <= 'V#{version:08}'" }"#,
     );
-    assert!(request.contains("declared: Query on the table"), "{request}");
+    assert!(request.contains("Query on the table, as declared"), "{request}");
     assert!(request.contains(r#"":k1":{"S":"V#00000009"}"#), "{request}");
     assert!(request.contains(r#""KeyConditionExpression":"PK = :k0 AND SK <= :k1""#), "{request}");
 }

@@ -36,7 +36,9 @@ impl<'m> Checker<'m> {
                 self.request(pattern);
             }
             let subject = pattern.subject();
-            let is_broken = self.has("P120", &subject) || self.has("P122", &subject);
+            // What is wrong with a declared request says more than its plan.
+            let is_refused = pattern.request.is_some() && self.has_error(&subject);
+            let is_broken = is_refused || self.has("P120", &subject) || self.has("P122", &subject);
             match self.plans.get(pattern.name.as_str()).cloned().filter(|_| !is_broken) {
                 Some(Ok(plan)) => self.served(pattern, &plan),
                 Some(Err(unserved)) => self.unserved(pattern, &unserved),
@@ -70,6 +72,7 @@ impl<'m> Checker<'m> {
         };
         let (code, message, help) = text(&remedy::in_words(pattern, unserved.entity));
         let proposals = match &unserved.obstacle {
+            _ if pattern.request.is_some() => vec![remedy::without_request(pattern)],
             Obstacle::Unsorted { by, .. } if is_key_itself(unserved, by) => Vec::new(),
             Obstacle::Unsorted { by, template } if is_number(unserved.entity, by) => {
                 padded(template, unserved.entity, by)

@@ -12,6 +12,15 @@ use crate::plan::{Step, Unserved};
 use crate::repair::{Edit, Repair, quoted, quoted_list};
 use crate::template::{Format, Part, Template};
 
+/// The pattern without its declared request, which another one may serve.
+pub fn without_request(pattern: &Pattern) -> Repair {
+    let help = format!(
+        "leave the declared request out, and send the one that serves {}, which `partita model explain` shows",
+        pattern.name
+    );
+    Repair { help, edits: vec![Edit::remove(&["pattern", &pattern.name, "request"])] }
+}
+
 /// The number of new indexes that are considered.
 const NEW_INDEXES: usize = 3;
 

@@ -14,6 +14,7 @@ use crate::model::condition::Comparison;
 use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Entity, Pattern, Request};
+use crate::plan::declared::{equal_to, sort_clause};
 use crate::plan::requirement::Requirement;
 use crate::plan::{SortCondition, Step};
 use crate::source::Span;
@@ -269,21 +270,17 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// Returns whether a declared request bounds a key where the plan filters.
+/// Returns whether a declared request can see to a requirement by its key condition, and has no filter for it.
 pub fn bounds_key(pattern: &Pattern, step: &Step<'_>, requirement: &Requirement) -> bool {
-    let Requirement::Condition(part) = requirement else { return false };
-    let request = pattern
-        .request
-        .as_ref()
-        .filter(|request| request.index.as_deref() == step.location.index.map(|index| index.name.as_str()));
     let is_key = |name: &str| {
         step.targets.iter().all(|entity| {
             step.location.mapping(entity).is_some_and(|own| own.fields().any(|field| field == name))
         })
     };
-    request.is_some_and(|request| {
-        part.attributes().into_iter().all(|name| is_key(name) && !request.filter.mentions(name))
-    })
+    let attributes = requirement.attributes();
+    let bounds =
+        |request: &Request| attributes.iter().all(|name| is_key(name) && !request.filter.mentions(name));
+    pattern.request.as_ref().is_some_and(bounds)
 }
 
 /// Returns whether the lower bound of a range is above the upper one, whatever is in the keys. A bound that only lacks its end is reported as such.
@@ -295,16 +292,6 @@ fn is_reversed(from: &Template, to: &Template, is_number: bool) -> bool {
         false => from > to && !from.starts_with(&to),
     };
     is_constant && is_above
-}
-
-/// The partition key as one template, if the request fixes all of its attributes.
-fn equal_to(clauses: &[KeyClause], names: &[String]) -> Option<Template> {
-    let value = |name: &String| {
-        let clause = clauses.iter().find(|clause| clause.key == *name)?;
-        (clause.operator == KeyOperator::Equals).then(|| clause.values[0].clone())
-    };
-    let values: Option<Vec<Template>> = names.iter().map(value).collect();
-    values.map(|values| Template::joined(&values))
 }
 
 /// Why DynamoDB refuses a key condition or its filter.
@@ -327,22 +314,6 @@ fn refusal(
     let filtered = request.filter.attributes();
     let key = filtered.into_iter().find(|name| names.iter().any(|key| key == name))?;
     Some(format!("the filter tests {key}, a key of what is read, which DynamoDB refuses"))
-}
-
-/// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.
-fn sort_clause(clauses: &[KeyClause], names: &[String]) -> Option<KeyClause> {
-    let given: Vec<&KeyClause> =
-        names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
-    let (last, before) = given.split_last()?;
-    let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
-    let open = last.operator == KeyOperator::Equals && given.len() < names.len();
-    let join = |value: &Template| {
-        let rest = open.then(Template::default);
-        Template::joined(&before.iter().chain([value]).chain(&rest).cloned().collect::<Vec<_>>())
-    };
-    let operator = if open { KeyOperator::BeginsWith } else { last.operator };
-    let values = last.values.iter().map(join).collect();
-    Some(KeyClause { operator, values, ..(*last).clone() })
 }
 
 /// The sort keys that a clause covers.

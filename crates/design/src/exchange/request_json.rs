@@ -8,7 +8,7 @@ use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::limits::End;
 use crate::model::{Bounds, Entity, Model, Pattern, Request};
 use crate::plan::text_range::wide_range_texts;
-use crate::plan::{Operation, SortCondition, Step};
+use crate::plan::{Operation, Plan, SortCondition, Step};
 use crate::template::Template;
 use serde_json::{Map, Value, json};
 
@@ -21,6 +21,19 @@ pub enum KeyTexts {
     BeginsWith(String),
     /// It is between two texts, both included.
     Between(String, String),
+}
+
+/// Returns a request of a plan as it is sent, with example values.
+pub fn sent_json(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, number: usize) -> Value {
+    let step = &plan.steps[number];
+    match pattern.request.as_ref().filter(|_| plan.is_declared && number == 0) {
+        Some(request) => {
+            let mut body = declared_json(examples, pattern, request);
+            add_options(&mut body, step);
+            body
+        }
+        None => request_json(examples, pattern, step),
+    }
 }
 
 /// Returns the request of a step with example values, as an SDK or the AWS CLI accepts it. The bounds of the range are those that the pattern declares.
@@ -219,6 +232,12 @@ pub fn query_json(model: &Model, step: &Step<'_>, texts: &[(usize, KeyTexts)]) -
     if let Some(index) = step.location.index {
         body["IndexName"] = json!(index.name);
     }
+    add_options(&mut body, step);
+    body
+}
+
+/// Adds the order, the limit and the consistency of a step to its Query.
+fn add_options(body: &mut Value, step: &Step<'_>) {
     if !step.forward {
         body["ScanIndexForward"] = json!(false);
     }
@@ -228,7 +247,6 @@ pub fn query_json(model: &Model, step: &Step<'_>, texts: &[(usize, KeyTexts)]) -
     if step.strong {
         body["ConsistentRead"] = json!(true);
     }
-    body
 }
 
 /// A key value with its type tag.

@@ -106,7 +106,10 @@ impl<'m> Planner<'_, 'm> {
         let known =
             |name: &str| self.pattern.inputs.iter().any(|input| input == name) || values.contains_key(name);
         let partitions = self.partition(&mapping, known)?;
-        let (prefix, sort) = self.sort(&mapping, &known)?;
+        let (prefix, sort) = match &self.declared {
+            Some(declared) => self.declared_sort(declared, &mapping, &known)?,
+            None => self.sort(&mapping, &known, self.pattern.range.as_ref())?,
+        };
         if self.pattern.strong && !location.is_consistent() {
             return Err(Obstacle::Consistency);
         }

@@ -58,7 +58,7 @@ impl<'m> Planner<'_, 'm> {
         let (mut steps, mut split) = (Vec::<Step<'m>>::new(), None);
         let mut before: Option<(&'m Entity, ItemCount)> = None;
         for stage in &stages {
-            let planner = Planner { model: self.model, keys: self.keys, pattern: &stage.pattern };
+            let planner = Planner::new(self.keys, &stage.pattern);
             let mut plan = planner.run().map_err(|unserved| self.explain_gap(stage, before, unserved))?;
             if let Some((from, number)) = before {
                 if let Some(step) = plan.sifted_steps().find(|step| lists(step, &stage.links)) {
@@ -80,7 +80,7 @@ impl<'m> Planner<'_, 'm> {
         if let Some(last) = steps.last_mut() {
             last.afterwards.extend(works);
         }
-        Ok(Plan { steps, split })
+        Ok(Plan { steps, split, is_declared: false })
     }
 
     /// The entities of `via` one after the other, then what they lead to.

@@ -45,7 +45,7 @@ impl<'m> Planner<'_, 'm> {
         let location = first.mapping.location;
         let sort = cover.unwrap_or_else(|| first.sort.clone());
         let exact = matches!(sort, SortCondition::Equals(_)) || first.mapping.sort.is_none();
-        let is_get = exact && location.index.is_none() && first.fan_out == 1;
+        let is_get = exact && location.index.is_none() && first.fan_out == 1 && self.declared.is_none();
         let (extras, strays) = self.neighbours(location, accesses, &sort);
         let filter = distinct(accesses.iter().flat_map(|(_, access)| &access.filter));
         let confirmations = distinct(accesses.iter().flat_map(|(_, access)| &access.confirmations));

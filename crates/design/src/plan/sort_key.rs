@@ -24,12 +24,13 @@ impl<'m> Planner<'_, 'm> {
         &self,
         mapping: &KeyMapping<'m>,
         known: &dyn Fn(&str) -> bool,
+        range: Option<&Bounds>,
     ) -> Result<(Template, SortCondition), Obstacle> {
         let many =
             self.pattern.targets.iter().any(|target| target.entity == mapping.entity.name && target.many);
         let has_order = |by: &str| many || mapping.entity.attribute(by).is_some();
         let order = self.pattern.order.as_ref().filter(|order| has_order(&order.by));
-        let range = self.pattern.range.as_ref().filter(|range| mapping.entity.attribute(&range.by).is_some());
+        let range = range.filter(|range| mapping.entity.attribute(&range.by).is_some());
         let (order, range) =
             (order.filter(|order| !known(&order.by)), range.filter(|range| !known(&range.by)));
         let Some(template) = &mapping.sort else {

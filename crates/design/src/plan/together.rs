@@ -108,7 +108,11 @@ impl<'m> Planner<'_, 'm> {
         location: TableOrIndex<'m>,
         accesses: &[(&Target, Access<'m>)],
     ) -> Result<SortCondition, SplitReason> {
-        if accesses.iter().any(|(_, access)| matches!(access.sort, SortCondition::Between { .. })) {
+        let sorts = || accesses.iter().map(|(_, access)| &access.sort);
+        if self.declared.is_some() && sorts().all(|sort| *sort == SortCondition::Any) {
+            return Ok(SortCondition::Any);
+        }
+        if sorts().any(|sort| matches!(sort, SortCondition::Between { .. })) {
             return self.bounded(location, accesses);
         }
         let mut common = accesses[0].1.prefix.clone();

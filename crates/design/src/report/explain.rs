@@ -3,7 +3,7 @@
 use crate::audit::stale_keys;
 use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
-use crate::exchange::request_json::{declared_json, request_json};
+use crate::exchange::request_json::{declared_json, sent_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
 use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
@@ -12,7 +12,7 @@ use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
 use crate::plan::follow::Follow;
-use crate::plan::requirement::{Requirement, all_of};
+use crate::plan::requirement::all_of;
 use crate::plan::text_range::{of_each_target, upper_value};
 use crate::plan::{Operation, Plan, SortCondition, Step, plan};
 use serde_json::{Value, json};
@@ -40,7 +40,9 @@ pub fn json(model: &Model, only: Option<&str>) -> Value {
     let (keys, examples) = (Keyspace::new(model), Generator::of_examples(model));
     let patterns = model.patterns.iter().filter(|pattern| wanted(&pattern.name)).map(|pattern| {
         let steps = match plan(&keys, pattern) {
-            Ok(plan) => plan.steps.iter().map(|step| step_json(&examples, pattern, step)).collect(),
+            Ok(plan) => {
+                (0..plan.steps.len()).map(|number| step_json(&examples, pattern, &plan, number)).collect()
+            }
             Err(_) => Vec::new(),
         };
         let declared = pattern.request.as_ref().map(|request| declared_json(&examples, pattern, request));
@@ -59,11 +61,11 @@ pub fn json(model: &Model, only: Option<&str>) -> Value {
     json!({ "patterns": patterns.collect::<Vec<_>>(), "writes": writes.collect::<Vec<_>>() })
 }
 
-fn step_json(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Value {
-    let model = examples.model;
+fn step_json(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, number: usize) -> Value {
+    let (model, step) = (examples.model, &plan.steps[number]);
     json!({
         "operation": step.operation.name(),
-        "request": request_json(examples, pattern, step),
+        "request": sent_json(examples, pattern, plan, number),
         "requests": step.fan_out,
         "items": step.items.average,
         "readUnits": step.units(),
@@ -95,8 +97,11 @@ fn pattern_text<'m>(keys: &Keyspace<'m>, examples: &Generator<'_>, pattern: &'m 
     if !pattern.about.is_empty() {
         text.push_str(&format!("  {}\n", pattern.about));
     }
-    text.extend(declared_text(examples, pattern));
-    match plan(keys, pattern) {
+    let plan = plan(keys, pattern);
+    if !plan.as_ref().is_ok_and(|plan| plan.is_declared) {
+        text.extend(declared_text(examples, pattern));
+    }
+    match plan {
         Ok(plan) => text.push_str(&plan_text(examples, pattern, &plan)),
         Err(unserved) => text.push_str(&format!(
             "  not served: {} cannot be reached in {}; `partita model check` explains why\n",
@@ -111,8 +116,9 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
     let mut text = String::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let location = step.location.index.map_or("the table", |index| index.name.as_str());
-        text.push_str(&format!("  {}. {} on {location}\n", number + 1, step.operation.name()));
-        for line in step_lines(examples, pattern, step) {
+        let declared = if plan.is_declared && number == 0 { ", as declared" } else { "" };
+        text.push_str(&format!("  {}. {} on {location}{declared}\n", number + 1, step.operation.name()));
+        for line in step_lines(examples, pattern, plan, number) {
             text.push_str(&format!("     {line}\n"));
         }
     }
@@ -132,10 +138,15 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
     text
 }
 
-fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Vec<String> {
-    let model = examples.model;
-    let mut lines: Vec<String> =
-        step.by_key().iter().map(|step| format!("key     {}", key_text(model, pattern, step))).collect();
+fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, number: usize) -> Vec<String> {
+    let (model, step) = (examples.model, &plan.steps[number]);
+    let declared = pattern.request.as_ref().filter(|_| plan.is_declared && number == 0);
+    let mut lines: Vec<String> = match declared {
+        Some(request) => vec![format!("key     {}", request.condition)],
+        None => {
+            step.by_key().iter().map(|step| format!("key     {}", key_text(model, pattern, step))).collect()
+        }
+    };
     let mut options = Vec::new();
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
@@ -150,11 +161,9 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
         let mark = step.fan_out_basis.mark();
         lines.push(format!("sent    {} times{mark}: {}", step.fan_out, repetition(step)));
     }
-    let unsent = step.unsent_requirements(model);
-    let sent: Vec<Requirement> =
-        step.filter.iter().filter(|requirement| !unsent.contains(requirement)).cloned().collect();
-    if !sent.is_empty() {
-        lines.push(format!("filter  {} (after the read, billed in full)", all_of(&sent)));
+    let filter = declared.map_or_else(|| sent_filter(model, step), |request| request.filter.to_string());
+    if !filter.is_empty() {
+        lines.push(format!("filter  {filter} (after the read, billed in full)"));
     }
     let is_lookup = matches!(step.sort, SortCondition::Equals(_)) && step.items.max <= 1.0;
     if is_lookup && step.operation == Operation::Query && step.location.index.is_some() {
@@ -177,8 +186,15 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> V
         Estimate::new(step.units(), step.basis(model)).text("read unit")
     ));
     lines.extend(step.afterwards.iter().map(|work| format!("then    {work}")));
-    lines.push(format!("send    {}", request_json(examples, pattern, step)));
+    lines.push(format!("send    {}", sent_json(examples, pattern, plan, number)));
     lines
+}
+
+/// The filter of a Query as text.
+fn sent_filter(model: &Model, step: &Step<'_>) -> String {
+    let unsent = step.unsent_requirements(model);
+    let sent = step.filter.iter().filter(|requirement| !unsent.contains(requirement)).cloned();
+    all_of(&sent.collect::<Vec<_>>())
 }
 
 /// The conditions on the key attributes.

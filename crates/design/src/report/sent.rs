@@ -1,11 +1,11 @@
 //! Requests ready to paste: as commands of the AWS CLI, as Python (boto3), as JavaScript (SDK version 3), or as JSON.
 
-use crate::exchange::request_json::request_json;
+use crate::exchange::request_json::sent_json;
 use crate::exchange::write_requests::{Request, write_requests};
 use crate::generate::Generator;
 use crate::keys::keyspace::Keyspace;
 use crate::model::Model;
-use crate::plan::{Operation, plan};
+use crate::plan::{Step, plan};
 use serde_json::{Value, json};
 
 /// The language of printed requests.
@@ -31,16 +31,12 @@ pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String
     let mut all: Vec<Named<'_>> = Vec::new();
     for pattern in model.patterns.iter().filter(|pattern| wanted(&pattern.name)) {
         let Ok(plan) = plan(&keys, pattern) else { continue };
-        let request = |step: &crate::plan::Step<'_>| {
-            let operation = match step.operation {
-                Operation::Get => "GetItem",
-                Operation::Query => "Query",
-                Operation::BatchGet => "BatchGetItem",
-            };
+        let request = |(number, step): (usize, &Step<'_>)| {
             let afterwards = step.afterwards.iter().map(ToString::to_string).collect();
-            (Request { operation, input: request_json(&examples, pattern, step) }, afterwards)
+            let input = sent_json(&examples, pattern, &plan, number);
+            (Request { operation: step.operation.name(), input }, afterwards)
         };
-        all.push((&pattern.name, plan.steps.iter().map(request).collect()));
+        all.push((&pattern.name, plan.steps.iter().enumerate().map(request).collect()));
     }
     for write in model.writes.iter().filter(|write| wanted(&write.name)) {
         let requests = write_requests(&examples, write).into_iter();

@@ -3,7 +3,6 @@
 //! reported as an example. What is not found here is not proved: the rules of `requests` and `narrow` come first.
 
 use super::narrow::about_type;
-use super::narrow::align;
 use super::values_beside::{is_value, values_beside};
 use crate::check::Checker;
 use crate::finding::{Finding, Severity};
@@ -16,6 +15,7 @@ use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Pattern, Request};
 use crate::plan::trial::{Call, Known, Sortable, is_meant};
+use crate::template::alignment::align;
 use crate::template::{FieldTypes, SHARD, Template};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,11 +62,9 @@ impl<'m> Checker<'m> {
     pub fn tried_requests(&mut self, mut effort: usize) {
         let model = self.model;
         let declared = model.patterns.iter().filter(|pattern| pattern.via.is_empty());
-        let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        let errors: BTreeSet<&str> = errors.map(|finding| finding.subject.as_str()).collect();
         let mut outcomes = Vec::new();
         for (pattern, request) in declared.filter_map(|own| Some((own, own.request.as_ref()?))) {
-            let is_wrong = errors.contains(pattern.subject().as_str());
+            let is_wrong = self.has_error(&pattern.subject());
             let index = request.index.as_deref().map(|name| model.index(name));
             if is_wrong || request.scan || request.clauses.is_empty() || matches!(index, Some(None)) {
                 continue;

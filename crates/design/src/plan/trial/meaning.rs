@@ -126,7 +126,7 @@ pub(super) fn is_within(attribute: &Attribute, texts: &Attributes, call: &Call) 
 /// What a call returns that follows relationships: the items on the way that the pattern names, and those that they lead to.
 fn followed<'m>(model: &'m Model, pattern: &Pattern, call: &Call, all: &[Known<'m>]) -> Expected {
     let keys = Keyspace::new(model);
-    let stages = Planner { model, keys: &keys, pattern }.stages().unwrap_or_default();
+    let stages = Planner::new(&keys, pattern).stages().unwrap_or_default();
     let is_returned =
         |one: &&Known<'_>| pattern.targets.iter().any(|target| target.entity == one.entity.name);
     let mut found: Vec<Vec<&Known<'m>>> = Vec::new();

@@ -1,0 +1,93 @@
+//! The request that a pattern declares: it is planned where it reads, and with what it compares the sort key with, whatever else would be cheaper.
+
+use super::{Obstacle, Planner, SortCondition};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::{Model, Pattern};
+use crate::template::Template;
+use crate::template::alignment::align;
+
+/// A declared Query that DynamoDB accepts.
+pub(super) struct Declared<'m> {
+    pub location: TableOrIndex<'m>,
+    /// What the sort key is compared with.
+    sort: Option<KeyClause>,
+}
+
+impl<'m> Declared<'m> {
+    /// The request of a pattern, if it compares the whole partition key and nothing but keys.
+    pub fn of(model: &'m Model, pattern: &Pattern) -> Option<Declared<'m>> {
+        let request = pattern.request.as_ref().filter(|request| !request.scan && pattern.via.is_empty())?;
+        let index = request.index.as_deref().map(|name| model.index(name));
+        let location = TableOrIndex { index: index.map_or(Some(None), |index| index.map(Some))? };
+        let names = location.key_names(model);
+        let (partition, sort) = location.halves(model);
+        equal_to(&request.clauses, partition)?;
+        let has_keys_only = request.clauses.iter().all(|clause| names.contains(&clause.key));
+        has_keys_only.then(|| Declared { location, sort: sort_clause(&request.clauses, sort) })
+    }
+
+    /// Returns whether the request bounds the sort key, and does not only say how it starts.
+    fn is_range(&self) -> bool {
+        let is_start =
+            |clause: &KeyClause| matches!(clause.operator, KeyOperator::Equals | KeyOperator::BeginsWith);
+        self.sort.as_ref().is_some_and(|clause| !is_start(clause))
+    }
+
+    /// Returns whether all values that the sort key is compared with hold a field whole.
+    fn holds(&self, mapping: &KeyMapping<'_>, name: &str) -> bool {
+        let Some((clause, key)) = self.sort.as_ref().zip(mapping.sort.as_ref()) else { return false };
+        clause.values.iter().all(|value| {
+            let constants = align(value, key, mapping.entity).constants.into_iter();
+            let mut whole =
+                constants.filter(|constant| constant.is_whole || clause.operator == KeyOperator::Equals);
+            value.has_field(name) || whole.any(|constant| constant.field == name)
+        })
+    }
+}
+
+impl<'m> Planner<'_, 'm> {
+    /// The known start of the sort key and the condition on it, as far as the declared request holds them.
+    pub(super) fn declared_sort(
+        &self,
+        declared: &Declared<'m>,
+        mapping: &KeyMapping<'m>,
+        known: &dyn Fn(&str) -> bool,
+    ) -> Result<(Template, SortCondition), Obstacle> {
+        let in_partition =
+            |name: &str| mapping.partition.parts.iter().any(|part| part.holds_whole(name, mapping.entity));
+        let held = |name: &str| known(name) && (in_partition(name) || declared.holds(mapping, name));
+        let range = self.pattern.range.as_ref().filter(|_| declared.is_range());
+        let (prefix, sort) = self.sort(mapping, &held, range)?;
+        Ok(match declared.sort {
+            Some(_) => (prefix, sort),
+            None => (prefix, SortCondition::Any),
+        })
+    }
+}
+
+/// The partition key as one template, if the request fixes all of its attributes.
+pub(crate) fn equal_to(clauses: &[KeyClause], names: &[String]) -> Option<Template> {
+    let value = |name: &String| {
+        let clause = clauses.iter().find(|clause| clause.key == *name)?;
+        (clause.operator == KeyOperator::Equals).then(|| clause.values[0].clone())
+    };
+    let values: Option<Vec<Template>> = names.iter().map(value).collect();
+    values.map(|values| Template::joined(&values))
+}
+
+/// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.
+pub(crate) fn sort_clause(clauses: &[KeyClause], names: &[String]) -> Option<KeyClause> {
+    let given: Vec<&KeyClause> =
+        names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
+    let (last, before) = given.split_last()?;
+    let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
+    let open = last.operator == KeyOperator::Equals && given.len() < names.len();
+    let join = |value: &Template| {
+        let rest = open.then(Template::default);
+        Template::joined(&before.iter().chain([value]).chain(&rest).cloned().collect::<Vec<_>>())
+    };
+    let operator = if open { KeyOperator::BeginsWith } else { last.operator };
+    let values = last.values.iter().map(join).collect();
+    Some(KeyClause { operator, values, ..(*last).clone() })
+}

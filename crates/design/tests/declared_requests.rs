@@ -1,0 +1,95 @@
+//! A declared request is planned as it is: where it reads, in what order, how much, and with which attributes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::Severity::Error;
+use partita_design::audit::observed_read::{ObservedRead, ObservedSort, attribute_read, request_shapes};
+use partita_design::keys::keyspace::Keyspace;
+use partita_design::plan::plan;
+use partita_design::report::{explain, sent};
+use support::{codes, findings, has, model, with_table};
+
+/// Cards of a board: an index has them in the order of their moves, another one without their texts.
+fn cards(pattern: &str) -> String {
+    with_table(&format!(
+        "[index.ByMove]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[index.Keys]\nkeys = [\"GSI2PK\", \"GSI2SK\"]\nproject = \"KEYS_ONLY\"\n\
+         [entity.Board]\nattributes = {{ boardId = \"id\", title = \"string\" }}\nkey = [\"BOARD#{{boardId}}\", \"BOARD\"]\n\
+         expect = {{ count = 1000, bytes = 200 }}\n\
+         [entity.Card]\nattributes = {{ boardId = \"id\", cardId = \"uuid\", movedAt = {{ type = \"timestamp\", precision = \"second\" }}, text = \"string\" }}\n\
+         key = [\"BOARD#{{boardId}}\", \"CARD#{{cardId}}\"]\nexpect = {{ per = \"Board\", average = 100, max = 400, bytes = 1000 }}\n\
+         index.ByMove = {{ key = [\"BOARD#{{boardId}}\", \"{{movedAt}}#{{cardId}}\"] }}\n\
+         index.Keys = {{ key = [\"BOARD#{{boardId}}\", \"{{movedAt}}#{{cardId}}\"] }}\n\
+         [pattern]\n{pattern}\nall = {{ in = [\"boardId\"], out = [\"Board\", \"Card*\"], rps = 1 }}\n\
+         ids = {{ in = [\"boardId\"], out = \"Card*\", order = \"movedAt desc\", fields = [\"cardId\"], {KEYS} }}\n"
+    ))
+}
+
+const FILTERED: &str = "request = { condition = \"PK = 'BOARD#{boardId}'\", filter = \"type == 'Board'\" }";
+const BY_CARD: &str = "request = { condition = \"PK = 'BOARD#{boardId}' AND begins_with(SK, 'CARD#')\" }";
+const BY_MOVE: &str = "request = { index = \"ByMove\", condition = \"GSI1PK = 'BOARD#{boardId}'\" }";
+const KEYS: &str = "request = { index = \"Keys\", condition = \"GSI2PK = 'BOARD#{boardId}'\" }";
+
+#[test]
+fn items_come_in_the_order_in_which_the_request_reads() {
+    let recent = |request: &str| {
+        cards(&format!(
+            "recent = {{ in = [\"boardId\"], out = \"Card*\", order = \"movedAt desc\", limit = 10, rps = 1, {request} }}"
+        ))
+    };
+    assert_eq!(codes(&recent(BY_CARD), "pattern.recent"), ["P103"]);
+    let finding = findings(&recent(BY_CARD)).into_iter().find(|finding| finding.code == "P103").unwrap();
+    assert!(finding.help.contains("leave the declared request out"), "{}", finding.help);
+    assert!(codes(&recent(BY_MOVE), "pattern.recent").is_empty());
+    let ordered = model(&recent(BY_MOVE));
+    let text = explain::text(&ordered, Some("recent"));
+    assert!(text.contains("\"Limit\":10,\"ScanIndexForward\":false"), "{text}");
+    let python = sent::requests(&ordered, Some("recent"), sent::Language::Python);
+    assert!(python.contains("\"IndexName\": \"ByMove\""), "{python}");
+}
+
+#[test]
+fn an_index_is_neither_consistent_nor_complete() {
+    let cards = |options: &str| {
+        cards(&format!("some = {{ in = [\"boardId\"], out = \"Card*\", rps = 1, {options} }}"))
+    };
+    assert!(has(&cards(&format!("consistency = \"strong\", {BY_MOVE}")), "P111", Error));
+    assert!(!has(&cards(&format!("consistency = \"strong\", {BY_CARD}")), "P111", Error));
+    assert!(has(&cards(KEYS), "P112", Error));
+    assert!(!has(&cards(&format!("fields = [\"cardId\"], {KEYS}")), "P112", Error));
+    let completed = model(&cards(&format!("hydrate = true, {KEYS}")));
+    let plan = plan(&Keyspace::new(&completed), &completed.patterns[0]).unwrap();
+    let operations: Vec<&str> = plan.steps.iter().map(|step| step.operation.name()).collect();
+    assert_eq!(operations, ["Query", "BatchGetItem"]);
+}
+
+#[test]
+fn a_request_is_billed_for_what_it_reads() {
+    let board = |request: &str| {
+        model(&cards(&format!("board = {{ in = [\"boardId\"], out = \"Board\", rps = 1, {request} }}")))
+    };
+    for (request, bytes) in [(FILTERED, 200.0 + 100.0 * 1000.0), ("importance = \"normal\"", 200.0)] {
+        let model = board(request);
+        let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+        assert_eq!(plan.steps.iter().map(|step| step.bytes).sum::<f64>(), bytes, "{request}");
+    }
+}
+
+#[test]
+fn a_request_that_is_wider_than_necessary_is_that_of_its_pattern() {
+    let text = cards(&format!("board = {{ in = [\"boardId\"], out = \"Board\", rps = 1, {FILTERED} }}"));
+    // Only this pattern may read the board.
+    let model =
+        model(&text.replace("all = { in = [\"boardId\"], out = [\"Board\", \"Card*\"], rps = 1 }\n", ""));
+    let read = ObservedRead {
+        query: true,
+        batch: false,
+        index: None,
+        partition: "BOARD#b1",
+        sort: ObservedSort::None,
+        forward: true,
+        limit: None,
+    };
+    assert_eq!(attribute_read(&request_shapes(&model), &read), Some("board"));
+}
