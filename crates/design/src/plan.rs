@@ -250,9 +250,27 @@ pub struct Unserved<'m> {
     pub obstacle: Obstacle,
 }
 
-/// Whether a partition is read that no input selects, the number of filters on several items, other entities, requests, steps and filters on one item: lower is
-/// better.
-type Rank = (bool, usize, usize, u64, usize, usize);
+/// What speaks against steps that serve a pattern: less is better, and what comes first decides first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// A partition is read that no input selects.
+    is_list: bool,
+    /// Filters on several items.
+    wasteful: usize,
+    /// Other entities that are returned.
+    extras: usize,
+    requests: u64,
+    steps: usize,
+    /// Filters on one item.
+    filters: usize,
+}
+
+impl Rank {
+    /// Returns whether items are read only to be dropped.
+    fn is_wasteful(&self) -> bool {
+        self.is_list || self.wasteful > 0
+    }
+}
 
 /// Returns the number of time buckets between two times, both included, for buckets that keep `length` characters of a time.
 pub fn buckets_between(from: &str, to: &str, length: usize) -> Option<u64> {
@@ -287,31 +305,54 @@ impl<'m> Planner<'_, 'm> {
     fn run(&self) -> Result<Plan<'m>, Unserved<'m>> {
         let is_declared = self.declared.is_some();
         if let [one] = self.pattern.targets.as_slice() {
-            let steps = self.single(one)?;
+            let (_, steps) = self.single(one)?;
             return Ok(Plan { steps, split: None, is_declared });
         }
         let mut split = SplitReason::Separate;
+        let mut together: Option<(Rank, Vec<Step<'m>>)> = None;
         for location in self.locations() {
             match self.together(location) {
-                Ok(steps) => return Ok(Plan { steps, split: None, is_declared }),
+                Ok(steps) => {
+                    let rank = self.rank(&steps);
+                    if together.as_ref().is_none_or(|(other, _)| rank < *other) {
+                        together = Some((rank, steps));
+                    }
+                }
                 Err(Some(reason)) if split == SplitReason::Separate => split = reason,
                 Err(_) => {}
             }
         }
+        let Some((rank, steps)) = together else {
+            return self.separately(split).map(|(_, plan)| plan);
+        };
+        // One request that reads much only to drop it is worse than several that do not.
+        if rank.is_wasteful()
+            && !is_declared
+            && let Ok((other, plan)) = self.separately(split)
+            && !other.is_wasteful()
+        {
+            return Ok(plan);
+        }
+        Ok(Plan { steps, split: None, is_declared })
+    }
+
+    /// Reads several entities by requests of their own; the rank is that of the worst of them.
+    fn separately(&self, split: SplitReason) -> Result<(Rank, Plan<'m>), Unserved<'m>> {
         let collections = self.pattern.targets.iter().filter(|target| target.many).count();
         if let Some(order) = self.pattern.order.as_ref().filter(|_| collections > 1) {
             let entity = self.entity(&self.pattern.targets[0]);
             let obstacle = Obstacle::Interleave { by: order.by.clone() };
             return Err(Unserved { location: TableOrIndex { index: None }, entity, obstacle });
         }
-        let mut steps = Vec::new();
-        for target in &self.pattern.targets {
-            steps.extend(self.single(target)?);
-        }
+        let singles = self.pattern.targets.iter().map(|target| self.single(target));
+        let (ranks, steps): (Vec<Rank>, Vec<Vec<Step<'m>>>) =
+            singles.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let mut steps = steps.concat();
         if let Some((last, limit)) = steps.last_mut().zip(self.pattern.limit).filter(|_| collections > 1) {
             last.afterwards.push(Afterwards::KeepOfAll(limit));
         }
-        Ok(Plan { steps, split: Some(split), is_declared: false })
+        let rank = ranks.into_iter().max().unwrap_or_default();
+        Ok((rank, Plan { steps, split: Some(split), is_declared: false }))
     }
 
     /// The table and the indexes, or where the declared request reads.
@@ -328,7 +369,7 @@ impl<'m> Planner<'_, 'm> {
     }
 
     /// The cheapest plan for one entity.
-    fn single(&self, target: &Target) -> Result<Vec<Step<'m>>, Unserved<'m>> {
+    fn single(&self, target: &Target) -> Result<(Rank, Vec<Step<'m>>), Unserved<'m>> {
         let entity = self.entity(target);
         self.answerable(target, entity)?;
         let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
@@ -350,7 +391,7 @@ impl<'m> Planner<'_, 'm> {
             }
         }
         let absent = Unserved { location: TableOrIndex { index: None }, entity, obstacle: Obstacle::Absent };
-        best.map(|(_, steps)| steps).ok_or_else(|| failure.unwrap_or(absent))
+        best.ok_or_else(|| failure.unwrap_or(absent))
     }
 
     fn rank(&self, steps: &[Step<'m>]) -> Rank {
@@ -363,7 +404,14 @@ impl<'m> Planner<'_, 'm> {
         let is_found = is_one || self.pattern.inputs.iter().any(|input| first.partition.has_field(input));
         let mut dropped = first.filter.iter().chain(late);
         let is_list = !is_found && dropped.any(|requirement| matches!(requirement, Requirement::Input(_)));
-        (is_list, wasteful, first.extras.len(), first.fan_out, steps.len(), first.filter.len() - early)
+        Rank {
+            is_list,
+            wasteful,
+            extras: first.extras.len(),
+            requests: first.fan_out,
+            steps: steps.len(),
+            filters: first.filter.len() - early,
+        }
     }
 }
 

@@ -93,3 +93,20 @@ fn a_request_that_is_wider_than_necessary_is_that_of_its_pattern() {
     };
     assert_eq!(attribute_read(&request_shapes(&model), &read), Some("board"));
 }
+
+#[test]
+fn a_range_over_two_values_is_not_in_the_order_of_what_follows_them() {
+    let recent = |condition: &str| {
+        with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+             [entity.Card]\nattributes = {{ boardId = \"id\", cardId = \"ulid\", lane = \"TODO|DOING|DONE\", movedAt = \"timestamp\" }}\n\
+             key = [\"BOARD#{{boardId}}\", \"CARD#{{cardId}}\"]\nexpect = {{ count = 5000, bytes = 200 }}\n\
+             index.GSI1 = {{ key = [\"BOARD#{{boardId}}\", \"{{lane}}#{{movedAt}}#{{cardId}}\"] }}\n\
+             [pattern]\nrecent = {{ in = [\"boardId\"], where = \"lane in ('TODO', 'DOING')\", out = \"Card*\", order = \"movedAt desc\", limit = 10, rps = 5,\
+             request = {{ index = \"GSI1\", condition = \"GSI1PK = 'BOARD#{{boardId}}' AND {condition}\" }} }}\n"
+        ))
+    };
+    let range = recent("GSI1SK BETWEEN 'DOING#' AND 'TODO#~'");
+    assert!(codes(&range, "pattern.recent").contains(&"P103"), "{:?}", findings(&range));
+    assert!(!has(&recent("begins_with(GSI1SK, '{lane}#')"), "P103", Error));
+}

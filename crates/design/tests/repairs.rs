@@ -435,3 +435,14 @@ fn fields_of_other_tools_get_braces() {
     assert_eq!(found.help, "fields stand in braces: key = [\"USER#{userId}\", \"PROFILE\"]");
     assert_eq!(apply(&text, &found.repair.unwrap().edits).unwrap(), SHOP);
 }
+
+#[test]
+fn fields_that_change_places_keep_their_formats() {
+    let text = support::with_table(
+        "[entity.Refill]\nattributes = { refillId = \"ulid\", rxId = \"ulid\", seq = { type = \"int\", min = 0, max = 9999 }, filledOn = \"date\" }\n\
+         key = [\"RX#{rxId}\", \"REFILL#{seq:04}#{filledOn}#{refillId}\"]\n\
+         [pattern]\nhistory = { in = [\"rxId\"], out = \"Refill*\", order = \"filledOn desc\", limit = 5 }\n",
+    );
+    let finding = support::findings(&text).into_iter().find(|finding| finding.code == "P103").unwrap();
+    assert!(finding.help.contains("REFILL#{filledOn}#{seq:04}#{refillId}"), "{}", finding.help);
+}

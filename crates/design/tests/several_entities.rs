@@ -351,3 +351,22 @@ fn entities_that_are_completed_have_their_own_keys_and_sizes() {
     let sent = text.lines().rfind(|line| line.contains("RequestItems")).unwrap();
     assert!(sent.contains("\"USER#") && sent.contains("\"PAPER#"), "{sent}");
 }
+
+#[test]
+fn a_request_that_reads_everything_is_worse_than_one_for_each_entity() {
+    let league = |index: &str| {
+        model(&with_table(&format!(
+            "{index}[entity.Club]\nattributes = {{ league = \"id\", club = \"id\", name = \"string\" }}\nidentity = [\"league\", \"club\"]\n\
+             key = [\"LEAGUE#{{league}}\", \"CLUB#{{club}}\"]\nexpect = {{ count = 50000, max = 500, bytes = 300 }}\n\
+             [entity.Player]\nattributes = {{ league = \"id\", club = \"id\", player = \"id\", name = \"string\" }}\n\
+             identity = [\"league\", \"club\", \"player\"]\nkey = [\"LEAGUE#{{league}}\", \"CLUB#{{club}}#PLAYER#{{player}}\"]\n\
+             expect = {{ per = \"Club\", average = 30, max = 50, bytes = 300 }}\n\
+             [pattern]\nclub = {{ in = [\"league\", \"club\"], out = [\"Club\", \"Player*\"], rps = 100 }}\n"
+        )))
+    };
+    let units = |index: &str| {
+        let model = league(index);
+        plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().units()
+    };
+    assert_eq!(units("[index.ByName]\nlocal = true\nkeys = [\"PK\", \"name\"]\n"), units(""));
+}

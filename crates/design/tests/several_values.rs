@@ -121,3 +121,39 @@ fn a_value_that_a_key_holds_twice_narrows_its_items_once() {
     ));
     assert!(report::explain::text(&tasks, None).contains("reads   32 items,"));
 }
+
+#[test]
+fn an_order_by_an_attribute_with_a_few_values_needs_a_key_that_holds_it() {
+    let tickets = |sort: &str, tested: &str| {
+        support::with_table(&format!(
+            "[entity.Ticket]\nattributes = {{ queueId = \"id\", ticketId = \"id\", prio = \"HIGH|LOW|MID\" }}\n\
+             key = [\"QUEUE#{{queueId}}\", \"{sort}\"]\n\
+             [pattern]\nurgent = {{ in = [\"queueId\"], where = \"{tested}\", order = \"prio asc\", limit = 10, out = \"Ticket*\" }}\n"
+        ))
+    };
+    for tested in
+        ["prio in ('HIGH', 'LOW')", "prio != 'MID'", "not prio == 'MID'", "prio == 'LOW' or prio == 'HIGH'"]
+    {
+        assert!(
+            support::has(
+                &tickets("TICKET#{ticketId}#{prio}", tested),
+                "P103",
+                partita_design::Severity::Error
+            ),
+            "{tested}"
+        );
+        assert!(
+            !support::has(
+                &tickets("TICKET#{prio}#{ticketId}", tested),
+                "P103",
+                partita_design::Severity::Error
+            ),
+            "{tested}"
+        );
+    }
+    assert!(!support::has(
+        &tickets("TICKET#{ticketId}#{prio}", "prio == 'LOW'"),
+        "P103",
+        partita_design::Severity::Error
+    ));
+}

@@ -466,7 +466,7 @@ fn is_key_itself(unserved: &Unserved<'_>, attribute: &str) -> bool {
 fn inconsistent(location: &str) -> FindingText {
     (
         "P111",
-        format!("only {location} serves this, and a global index is never strongly consistent"),
+        format!("{location} is read for this, and a global index is never strongly consistent"),
         "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
     )
 }

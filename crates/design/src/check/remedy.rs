@@ -123,20 +123,13 @@ fn projected(index: &Index, missing: &[String]) -> Repair {
 pub fn moved_first(unserved: &Unserved<'_>, by: &str, before: &str) -> Option<Repair> {
     let mapping = unserved.location.mapping(unserved.entity)?;
     let position = mapping.key.iter().position(|template| template.has_field(before))?;
-    let exchange = |part: &Part| match part {
-        Part::Field { name, .. } if name == before => {
-            Part::Field { name: by.to_owned(), format: Format::Plain }
-        }
-        Part::Field { name, .. } if name == by => {
-            Part::Field { name: before.to_owned(), format: Format::Plain }
-        }
-        other => other.clone(),
-    };
     let mut key = mapping.key.to_vec();
-    if !key[position].has_field(by) {
-        return None;
-    }
-    key[position].parts = key[position].parts.iter().map(exchange).collect();
+    let parts = &mut key[position].parts;
+    let place = |wanted: &str| {
+        parts.iter().position(|part| matches!(part, Part::Field { name, .. } if name == wanted))
+    };
+    let (first, second) = (place(before)?, place(by)?);
+    parts.swap(first, second);
     let value = quoted_list(&key.iter().map(Template::to_string).collect::<Vec<_>>());
     let entity = unserved.entity.name.as_str();
     let edit = match unserved.location.index {

@@ -103,12 +103,13 @@ impl<'m> Planner<'_, 'm> {
             Some([one]) => Some(one.as_str().to_owned()),
             _ => None,
         };
-        let known =
-            |name: &str| self.pattern.inputs.iter().any(|input| input == name) || values.contains_key(name);
+        let is_input = |name: &str| self.pattern.inputs.iter().any(|input| input == name);
+        let known = |name: &str| is_input(name) || values.contains_key(name);
+        let settled = |name: &str| is_input(name) || constant(name).is_some();
         let partitions = self.partition(&mapping, known)?;
         let (prefix, sort) = match &self.declared {
-            Some(declared) => self.declared_sort(declared, &mapping, &known)?,
-            None => self.sort(&mapping, &known, self.pattern.range.as_ref())?,
+            Some(declared) => self.declared_sort(declared, &mapping, &known, &settled)?,
+            None => self.sort(&mapping, &known, &settled, self.pattern.range.as_ref())?,
         };
         if self.pattern.strong && !location.is_consistent() {
             return Err(Obstacle::Consistency);

@@ -5,7 +5,7 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Model, Pattern};
 use crate::template::Template;
-use crate::template::alignment::align;
+use crate::template::alignment::{Constant, align};
 
 /// A declared Query that DynamoDB accepts.
 pub(super) struct Declared<'m> {
@@ -34,15 +34,23 @@ impl<'m> Declared<'m> {
         self.sort.as_ref().is_some_and(|clause| !is_start(clause))
     }
 
-    /// Returns whether all values that the sort key is compared with hold a field whole.
+    /// Returns whether all sort keys that the request reads have one value of a field.
     fn holds(&self, mapping: &KeyMapping<'_>, name: &str) -> bool {
         let Some((clause, key)) = self.sort.as_ref().zip(mapping.sort.as_ref()) else { return false };
-        clause.values.iter().all(|value| {
-            let constants = align(value, key, mapping.entity).constants.into_iter();
-            let mut whole =
-                constants.filter(|constant| constant.is_whole || clause.operator == KeyOperator::Equals);
-            value.has_field(name) || whole.any(|constant| constant.field == name)
-        })
+        let text = |value: &Template| {
+            let mut constants = align(value, key, mapping.entity).constants.into_iter();
+            let is_whole = |constant: &Constant| constant.is_whole || clause.operator == KeyOperator::Equals;
+            let constant = constants.find(|constant| constant.field == name && is_whole(constant))?;
+            Some(constant.text)
+        };
+        let is_field = |value: &Template| value.has_field(name);
+        match clause.values.as_slice() {
+            [from, to] => {
+                (is_field(from) && is_field(to)) || text(from).is_some_and(|from| Some(from) == text(to))
+            }
+            [value] if !self.is_range() => is_field(value) || text(value).is_some(),
+            _ => false,
+        }
     }
 }
 
@@ -53,12 +61,13 @@ impl<'m> Planner<'_, 'm> {
         declared: &Declared<'m>,
         mapping: &KeyMapping<'m>,
         known: &dyn Fn(&str) -> bool,
+        settled: &dyn Fn(&str) -> bool,
     ) -> Result<(Template, SortCondition), Obstacle> {
         let in_partition =
             |name: &str| mapping.partition.parts.iter().any(|part| part.holds_whole(name, mapping.entity));
         let held = |name: &str| known(name) && (in_partition(name) || declared.holds(mapping, name));
         let range = self.pattern.range.as_ref().filter(|_| declared.is_range());
-        let (prefix, sort) = self.sort(mapping, &held, range)?;
+        let (prefix, sort) = self.sort(mapping, &held, settled, range)?;
         Ok(match declared.sort {
             Some(_) => (prefix, sort),
             None => (prefix, SortCondition::Any),

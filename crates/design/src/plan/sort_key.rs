@@ -19,11 +19,13 @@ struct NextField<'a, 'm> {
 }
 
 impl<'m> Planner<'_, 'm> {
-    /// The known start of the sort key and the condition on it.
+    /// The known start of the sort key and the condition on it. What is `settled` has one value in the whole answer; what else is `known` has a few, and
+    /// where the start of the key holds it, there is a request for each.
     pub(super) fn sort(
         &self,
         mapping: &KeyMapping<'m>,
         known: &dyn Fn(&str) -> bool,
+        settled: &dyn Fn(&str) -> bool,
         range: Option<&Bounds>,
     ) -> Result<(Template, SortCondition), Obstacle> {
         let many =
@@ -31,8 +33,12 @@ impl<'m> Planner<'_, 'm> {
         let has_order = |by: &str| many || mapping.entity.attribute(by).is_some();
         let order = self.pattern.order.as_ref().filter(|order| has_order(&order.by));
         let range = range.filter(|range| mapping.entity.attribute(&range.by).is_some());
-        let (order, range) =
-            (order.filter(|order| !known(&order.by)), range.filter(|range| !known(&range.by)));
+        let range = range.filter(|range| !known(&range.by));
+        let in_start = |by: &str| {
+            let start = mapping.sort.as_ref().map(|template| template.split_known(known).0);
+            known(by) && (mapping.partition.has_field(by) || start.is_some_and(|start| start.has_field(by)))
+        };
+        let order = order.filter(|order| !settled(&order.by) && !in_start(&order.by));
         let Some(template) = &mapping.sort else {
             let wanted = range.map(|range| &range.by).or(order.map(|order| &order.by).filter(|_| many));
             return match wanted {
