@@ -142,7 +142,7 @@ impl<'m> Generator<'m> {
         }
     }
 
-    /// The ends of a relationship: one goes round all items, and the other advances with every round.
+    /// The ends of a relationship: one goes round all items; the other starts from a place of its own for each of them, so that all are reached, and advances with every round.
     fn turn_of_end(&self, entity: &Entity, ends: (&str, &str), name: &str, place: Place<'_>) -> u64 {
         let (near, far) = if place.given == Some(ends.1) { (ends.1, ends.0) } else { ends };
         let owner = |end: &str| self.owner_of(entity, end);
@@ -157,6 +157,8 @@ impl<'m> Generator<'m> {
         let is_same = owner(near).map(|owner| &owner.name) == owner(far).map(|owner| &owner.name);
         let room = items(far).saturating_sub(u64::from(is_same)).max(1);
         let start = at(self.seed, &entity.name, 0) % room;
-        turn.wrapping_add(u64::from(is_same)).wrapping_add((start + round % room) % room)
+        let own = u128::from(turn % items(near)) * u128::from(items(far)) / u128::from(items(near));
+        let place = u64::try_from(own).unwrap_or_default();
+        place.wrapping_add(u64::from(is_same)).wrapping_add((start + round % room) % room)
     }
 }

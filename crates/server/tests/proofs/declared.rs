@@ -1,13 +1,13 @@
 //! Declared requests, sent as they are: what the check finds nothing wrong with returns all that its pattern means.
 
 use super::Trial;
-use partita_design::item::{Attributes, Item};
+use partita_design::item::{Attributes, Item, Value};
 use partita_design::model::key_condition::KeyOperator;
 use partita_design::model::{Model, Pattern, Request};
 use partita_design::plan::trial::{Call, calls, expected, known};
 use partita_design::template::SHARD;
 use partita_design::{Severity, Source, check, read};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
 /// The number of shards of the models here.
@@ -38,6 +38,15 @@ pub fn compare(text: &str) -> (usize, usize) {
                 send(&trial, pattern, request, call).iter().map(|item| trial.key(item)).collect();
             expected(&model, pattern, call, &known(&model, &trial.items)).keys.is_subset(&found)
         };
+        if let Some(order) = pattern.order.as_ref().filter(|_| !is_sharded(request)) {
+            for call in &calls {
+                let found = send(&trial, pattern, request, call);
+                let meant = expected(&model, pattern, call, &known(&model, &trial.items)).keys;
+                let own = found.iter().filter(|item| meant.contains(&trial.key(item)));
+                let values: Vec<_> = own.filter_map(|item| sortable(item.get(&order.by)?)).collect();
+                assert!(values.is_sorted(), "{} is not in order: {values:?}\n{text}", pattern.name);
+            }
+        }
         let whole = calls.iter().filter(is_whole).count();
         assert_eq!(whole, calls.len(), "{} does not return all that it means\n{text}", pattern.name);
         compared += calls.len();
@@ -45,12 +54,23 @@ pub fn compare(text: &str) -> (usize, usize) {
     (compared, refused)
 }
 
+/// What a value sorts by: the number that it is, or its text.
+fn sortable(value: &Value) -> Option<(i64, String)> {
+    let text = value.to_text()?;
+    match value {
+        Value::Number(_) => Some(((text.parse::<f64>().ok()? * 1e6) as i64, String::new())),
+        _ => Some((0, text)),
+    }
+}
+
+fn is_sharded(request: &Request) -> bool {
+    request.clauses.iter().any(|clause| clause.values.iter().any(|value| value.has_field(SHARD)))
+}
+
 /// All pages of a declared request, for every shard.
 fn send(trial: &Trial<'_>, pattern: &Pattern, request: &Request, call: &Call) -> Vec<Item> {
     let mut found = Vec::new();
-    let is_sharded =
-        request.clauses.iter().any(|clause| clause.values.iter().any(|value| value.has_field(SHARD)));
-    for shard in 0..if is_sharded { SHARDS } else { 1 } {
+    for shard in 0..if is_sharded(request) { SHARDS } else { 1 } {
         let mut values = call.values.clone();
         values.extend(
             pattern
@@ -71,7 +91,7 @@ fn send(trial: &Trial<'_>, pattern: &Pattern, request: &Request, call: &Call) ->
     found
 }
 
-fn query(model: &Model, request: &Request, known: &Attributes) -> Value {
+fn query(model: &Model, request: &Request, known: &Attributes) -> serde_json::Value {
     let (mut values, mut names, mut clauses) = (Map::new(), Map::new(), Vec::new());
     for (number, clause) in request.clauses.iter().enumerate() {
         names.insert(format!("#k{number}"), json!(clause.key));

@@ -108,8 +108,8 @@ const BOUNDS: [&str; 3] = [
     "from = \"2025-11-10T00:00:00Z\", to = \"2026-03-01T00:00:00Z\"",
     "from = \"2026-01-01T00:00:00.000000Z\", to = \"2026-01-31T23:59Z\"",
 ];
-/// The first two are attributes of all children.
-const ORDERS: [&str; 5] = ["at", "rank", "day", "price", "word"];
+/// The first three are attributes of all children.
+const ORDERS: [&str; 7] = ["at", "rank", "status", "day", "price", "word", "kind"];
 const INPUTS: [&str; 6] = ["parentId", "childId", "status", "kind", "day", "flag"];
 
 /// Returns the text of a model.
@@ -204,6 +204,9 @@ pub fn declared(seed: u64) -> String {
         fields.push(format!("in = [{}], out = \"Child*\"", quoted(&inputs)));
         if random.chance(40) {
             fields.push(format!("where = \"{}\"", random.pick(&CONDITIONS)));
+        }
+        if random.chance(30) {
+            fields.push(format!("order = \"{} asc\"", random.pick(&ORDERS)));
         }
         let filter = match random.chance(30) {
             true => format!(", filter = \"{}\"", random.pick(&CONDITIONS)),
@@ -323,7 +326,7 @@ fn pattern(random: &mut Random, number: usize) -> String {
         false => random.some(&["parentId", "status"], 60),
     };
     let (orders, conditions) =
-        if has_child { (&ORDERS[..], &CONDITIONS[..]) } else { (&ORDERS[..2], &CONDITIONS[..3]) };
+        if has_child { (&ORDERS[..], &CONDITIONS[..]) } else { (&ORDERS[..3], &CONDITIONS[..3]) };
     let mut fields = vec![format!("in = [{}]", quoted(&inputs)), format!("out = {out}")];
     fields.extend(via.map(|via| format!("via = \"{via}\"")));
     if out.contains(['C', 'V']) && out.contains('*') {
