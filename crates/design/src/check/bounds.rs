@@ -143,6 +143,23 @@ fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, value: &str) -> bool {
     is_behind || tested.any(is_excluded)
 }
 
+/// Returns whether a bound of a field is before or behind all values of its type: `9999-13` for dates, `g` for UUIDs.
+pub fn is_outside(text: &str, entity: &Entity, field: &str, format: Format, end: End) -> bool {
+    let Some(attribute) = entity.attribute(field) else { return false };
+    let key = Template { parts: vec![Part::Field { name: field.to_owned(), format }] };
+    let first = text.chars().next().zip(key.first_characters(entity));
+    if first.is_some_and(|(own, (least, most))| if end == End::Upper { own > most } else { own < least }) {
+        return true;
+    }
+    // The key goes on behind a value.
+    let is_inside = |value: String| match end {
+        End::Upper => value.as_str() < text && !text.starts_with(&value),
+        End::Lower => value.as_str() > text,
+    };
+    let outermost = attribute.kind.outermost();
+    !outermost.is_empty() && outermost.iter().all(|own| format.apply(own).is_some_and(is_inside))
+}
+
 /// Returns whether a lower bound is larger than the upper one.
 fn is_above(kind: &ValueType, from: &str, to: &str) -> bool {
     let is_given = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
@@ -229,6 +246,9 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
             Part::Field { name, format } => {
                 let own = value_at(rest, key.parts.get(number + 1), *format);
                 rest = &rest[own.len()..];
+                if is_outside(own, entity, name, *format, end) {
+                    return None;
+                }
                 let attribute = entity.attribute(name);
                 let kind = attribute.map_or(&ValueType::String, |attribute| &attribute.kind);
                 if let Some(flaw) = attribute.and_then(|attribute| imprecise(attribute, own, end)) {
