@@ -12,7 +12,8 @@ use crate::template::{Format, Part, SHARD};
 use std::collections::BTreeSet;
 
 impl<'m> Checker<'m> {
-    /// The period of which a key has room for one item only: that of a date, of the start of a time into which items are put, or of a precision.
+    /// Where a time tells items apart, the period of which a key has room for one: the day of a date, the bucket into which a key puts
+    /// the time, or a minute if times are declared to have no seconds.
     fn period(&self, entity: &Entity, time: &Attribute) -> Option<&'static str> {
         if time.kind == ValueType::Date {
             return Some("day");
@@ -28,14 +29,11 @@ impl<'m> Checker<'m> {
         // A minute is often meant where measurements arrive.
         let is_minute =
             time.limits.precision == Some(Precision::Minute) && !name_hints::is_stream(&entity.name);
-        let length = if mapping.holds_whole(&time.name) { is_minute.then_some(16) } else { held.max() };
-        length.filter(|_| written).map(|length| match length {
-            4 => "year",
-            7 => "month",
-            13 => "hour",
-            16 => "minute",
-            _ => "day",
-        })
+        let bucket = match mapping.holds_whole(&time.name) {
+            true => is_minute.then_some(Format::MINUTE),
+            false => held.max().map(Format::Bucket),
+        };
+        bucket.filter(|_| written)?.period()
     }
 
     /// The time that alone distinguishes the items of a list from each other.
