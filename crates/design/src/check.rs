@@ -163,7 +163,8 @@ impl<'m> Checker<'m> {
         self.keys.all_mappings().cloned().collect()
     }
 
-    /// The keys that entities are given, without those in indexes that hold their items since they have the attributes for other indexes.
+    /// The keys that are made for their table or index, or are attributes. Not those of an index that holds items only because they have its key
+    /// attributes for another index.
     fn made_mappings(&self) -> Vec<KeyMapping<'m>> {
         let is_made = |mapping: &&KeyMapping<'m>| !mapping.is_implied || mapping.is_semantic(self.model);
         self.keys.all_mappings().filter(is_made).cloned().collect()

@@ -24,54 +24,70 @@ pub fn is_creation_time(attribute: &str) -> bool {
     names.contains(&plain(attribute).as_str())
 }
 
-/// Returns whether an attribute says since when something is there: `joinedAt`, `createdAt`, and not `scheduledAt`.
+/// Returns whether an attribute says since when a relationship is there: `joinedAt`, and not `visitedAt`.
 pub fn is_time_of_beginning(attribute: &str) -> bool {
+    let beginnings = [
+        "joined",
+        "followed",
+        "added",
+        "subscribed",
+        "favorited",
+        "favourited",
+        "liked",
+        "starred",
+        "bookmarked",
+        "pinned",
+        "saved",
+        "assigned",
+        "invited",
+        "enrolled",
+        "befriended",
+        "blocked",
+        "muted",
+    ];
     let name = plain(attribute);
-    let is_past = ["edat", "edon"].iter().any(|end| name.ends_with(end));
-    let is_planned = ["scheduled", "planned", "expected"].iter().any(|start| name.starts_with(start));
-    (is_past && !is_planned) || is_creation_time(attribute) || name == "since"
+    let verb = ["at", "on"].iter().find_map(|end| name.strip_suffix(end));
+    verb.is_some_and(|verb| beginnings.contains(&verb)) || name.ends_with("since")
 }
 
-/// Returns whether a number counts items or moments, so that no two have the same: `lineNo`, `sequence`, `week`.
-pub fn is_ordinal(attribute: &str) -> bool {
-    let start =
-        attribute.rfind(|letter: char| letter.is_uppercase() || letter == '_' || letter == '-').unwrap_or(0);
-    let word = plain(&attribute[start..]);
-    let ordinals = [
-        "no",
-        "num",
-        "number",
-        "nr",
-        "index",
-        "idx",
-        "seq",
-        "sequence",
-        "version",
-        "revision",
-        "position",
-        "rank",
-        "place",
-        "slot",
-        "page",
-        "step",
-        "round",
-        "ordinal",
-        "offset",
-        "part",
-        "day",
-        "week",
-        "month",
-        "year",
-        "at",
-        "time",
-        "timestamp",
-        "ts",
-        "epoch",
-        "id",
-        "sort",
-        "order",
+/// Returns whether a number measures something, so that two items can have the same: `points`, `amount`. Numbers that start a tier do not.
+pub fn is_measure(attribute: &str) -> bool {
+    let measures = [
+        "points",
+        "score",
+        "amount",
+        "total",
+        "cost",
+        "fare",
+        "bid",
+        "salary",
+        "revenue",
+        "balance",
+        "rating",
+        "stars",
+        "votes",
+        "likes",
+        "views",
+        "plays",
+        "downloads",
+        "wins",
+        "goals",
+        "kills",
+        "karma",
+        "xp",
+        "reputation",
+        "popularity",
+        "distance",
+        "duration",
+        "temperature",
+        "speed",
+        "percent",
+        "percentage",
     ];
-    ordinals.contains(&word.as_str())
+    let thresholds = ["min", "max", "minimum", "maximum", "from", "to", "up", "upto", "least", "threshold"];
+    let words = words(attribute);
+    let starts_tier = words.first().is_some_and(|word| thresholds.contains(&word.as_str()));
+    !starts_tier && words.last().is_some_and(|word| measures.contains(&word.as_str()))
 }
 
 /// Returns whether an attribute identifies the tenant.
@@ -124,6 +140,40 @@ pub fn is_relationship(entity: &str) -> bool {
     words.contains(&plain(entity).as_str())
 }
 
+/// Returns whether an entity is a relationship that two others have once at a time, if it is followed as one.
+pub fn is_lasting(entity: &str) -> bool {
+    let words = [
+        "member",
+        "subscriber",
+        "subscription",
+        "enrollment",
+        "enrolment",
+        "participant",
+        "follower",
+        "friend",
+    ];
+    let name = plain(entity);
+    is_relationship(entity) || words.iter().any(|word| name.ends_with(word))
+}
+
+/// Returns whether an entity is something that happens, to the same two any number of times.
+pub fn is_event(entity: &str) -> bool {
+    let words = [
+        "event", "visit", "session", "call", "attempt", "log", "entry", "history", "login", "checkin",
+        "activity", "action",
+    ];
+    let name = plain(entity);
+    words.iter().any(|word| name.ends_with(word))
+}
+
+/// Returns whether the items of an entity are the steps of a scale, each of which starts at an amount of its own.
+pub fn is_tier(entity: &str) -> bool {
+    let words =
+        ["tier", "level", "band", "bracket", "step", "threshold", "grade", "range", "bucket", "scale"];
+    let name = plain(entity);
+    words.iter().any(|word| name.ends_with(word))
+}
+
 /// Returns whether items of an entity arrive without end.
 pub fn is_stream(entity: &str) -> bool {
     let streams = ["reading", "measurement", "telemetry", "metric", "sample", "heartbeat", "log", "logentry"];
@@ -171,4 +221,22 @@ pub fn is_periodic(entity: &str) -> bool {
 
 fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
+}
+
+/// The words of a name, in lower case: `minQuantity` and `min_quantity` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before = None;
+    for letter in name.chars() {
+        let starts = letter.is_uppercase() && before.is_some_and(|before: char| !before.is_uppercase());
+        if starts || matches!(letter, '_' | '-') {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        before = Some(letter);
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }

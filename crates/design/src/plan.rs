@@ -14,6 +14,7 @@ pub(crate) mod declared;
 pub(crate) mod filtered;
 pub mod follow;
 mod held_parts;
+mod obstacle;
 mod requests;
 pub mod requirement;
 mod shards;
@@ -29,12 +30,12 @@ use crate::capacity::size;
 use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
-use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
 use crate::template::{SHARD, Template};
 use afterwards::Afterwards;
 use declared::Declared;
 use follow::Follow;
+pub use obstacle::{Obstacle, Unserved};
 use requirement::Requirement;
 pub use sort_condition::{SortCondition, sort_overlaps};
 use std::collections::BTreeMap;
@@ -120,134 +121,6 @@ pub struct Plan<'m> {
     pub split: Option<SplitReason>,
     /// Whether the first step is the request that the pattern declares.
     pub is_declared: bool,
-}
-
-/// Why the table or an index does not serve an entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// The entity is not stored there.
-    Absent,
-    /// The index is sparse, and the pattern does not imply its condition.
-    Sparse {
-        /// The condition of the index.
-        when: Box<Condition>,
-    },
-    /// The partition key is not fully known.
-    Partition {
-        /// The template of the partition key.
-        template: Template,
-        /// The fields that are not known.
-        missing: Vec<String>,
-        /// Whether some fields are known.
-        partial: bool,
-    },
-    /// There is no sort key for the order or the range.
-    NoSortKey {
-        /// The attribute of the order or the range.
-        wanted: String,
-    },
-    /// The attribute of the range does not follow the known part of the sort key.
-    Range {
-        /// The attribute.
-        by: String,
-        /// The fields of the sort key that precede it.
-        before: Vec<String>,
-    },
-    /// The attribute of the order does not follow the known part of the sort key.
-    Order {
-        /// The attribute.
-        by: String,
-        /// The fields of the sort key that precede it.
-        before: Vec<String>,
-    },
-    /// The text of a number does not sort as the number.
-    Unsorted {
-        /// The attribute.
-        by: String,
-        /// The template of the sort key.
-        template: Template,
-    },
-    /// Texts are followed by a delimiter behind which letters or digits sort: `Anna|` comes before `Ann|`.
-    Delimited {
-        /// The attribute of the order.
-        by: String,
-        /// The delimiter.
-        delimiter: char,
-        /// The template of the sort key.
-        template: Template,
-    },
-    /// A global index cannot be read with strong consistency.
-    Consistency,
-    /// The index lacks attributes that the pattern needs.
-    Projection {
-        /// The missing attributes.
-        missing: Vec<String>,
-    },
-    /// Lists of several entities are not stored in one order.
-    Interleave {
-        /// The attribute of the order.
-        by: String,
-    },
-    /// The entity lacks inputs, so that no key of it answers a question about them.
-    Foreign {
-        /// The inputs that it lacks.
-        inputs: Vec<String>,
-    },
-    /// The entity lacks an attribute that its list is ordered, bounded or tested by.
-    Lacking {
-        /// The attribute.
-        attribute: String,
-        /// What the pattern does with it: `ordered by`.
-        purpose: &'static str,
-    },
-    /// The items that are followed do not hold what the entity is found by.
-    Unlinked {
-        /// The entity that is followed.
-        from: String,
-        /// The attributes that it lacks.
-        missing: Vec<String>,
-    },
-    /// The whole sort key is known, and several items can have it in no particular order.
-    Tied {
-        /// The attribute of the order.
-        by: String,
-    },
-    /// The sort key holds only the start of the time that the order needs.
-    Coarse {
-        /// The attribute of the order.
-        by: String,
-        /// The template of the sort key.
-        template: Template,
-    },
-}
-
-impl Obstacle {
-    /// How far the proof got; the obstacle that got furthest gives the most helpful message.
-    fn progress(&self) -> u32 {
-        match self {
-            Obstacle::Absent => 0,
-            Obstacle::Partition { partial: false, .. } => 1,
-            Obstacle::Partition { partial: true, .. } => 2,
-            Obstacle::Sparse { .. } => 3,
-            Obstacle::NoSortKey { .. } => 4,
-            Obstacle::Range { .. } | Obstacle::Order { .. } => 5,
-            Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 6,
-            Obstacle::Consistency | Obstacle::Projection { .. } => 7,
-            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 8,
-            Obstacle::Foreign { .. } | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => 9,
-        }
-    }
-}
-
-/// Where the proof failed.
-#[derive(Clone, Debug)]
-pub struct Unserved<'m> {
-    /// The table or index that comes closest to serving the pattern.
-    pub location: TableOrIndex<'m>,
-    /// The entity that it does not serve.
-    pub entity: &'m Entity,
-    /// Why it does not.
-    pub obstacle: Obstacle,
 }
 
 /// What speaks against steps that serve a pattern: less is better, and what comes first decides first.

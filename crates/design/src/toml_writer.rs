@@ -364,7 +364,7 @@ fn write_text(write: &Write) -> String {
         actions => {
             let form = if write.transact { "transact" } else { "batch" };
             let marker = |marker: &MarkerAction| {
-                let verb = if marker.creates { "create" } else { "delete" };
+                let verb = marker.verb.name();
                 quoted(&format!("{verb} marker {}.{}", marker.entity, marker.unique.join(",")))
             };
             let all: Vec<String> =

@@ -399,6 +399,55 @@ visits = {{ in = ["gym"], order = "at", out = "Visit*", {rest} }}
     assert!(to.starts_with("VISIT#2026-01-31T23:59Z#"), "{to}");
 }
 
+/// Another entity may have an attribute of the same name, in another precision or of another type.
+#[test]
+fn bounds_are_those_of_the_returned_entities() {
+    let calls = |scans: &str, at: &str, pattern: &str| {
+        with_table(&format!(
+            r#"
+[entity.Scan]
+attributes = {{ flightId = "id", scanId = "ulid", at = {scans} }}
+key = ["FLIGHT#{{flightId}}", "SCAN#{{scanId}}"]
+[entity.Call]
+attributes = {{ flightId = "id", callId = "ulid", at = {at} }}
+key = ["FLIGHT#{{flightId}}", "CALL#{{at}}#{{callId}}"]
+[entity.Turn]
+attributes = {{ flightId = "id", turnId = "ulid", at = {at} }}
+key = ["FLIGHT#{{flightId}}", "TURN#{{at}}#{{turnId}}"]
+[pattern]
+all   = {{ in = ["flightId"], out = ["Scan*", "Call*"] }}
+calls = {{ in = ["flightId"], out = "Call*", {pattern} }}
+"#
+        ))
+    };
+    let about = |text: &str, code: &str| findings(text).iter().any(|finding| finding.code == code);
+    let (second, fraction, number) = (
+        r#"{ type = "timestamp", precision = "second" }"#,
+        r#"{ type = "timestamp", precision = "millisecond" }"#,
+        r#"{ type = "int", min = 0, max = 9 }"#,
+    );
+    let range = r#"range = { by = "at", from = "2024-01-30T00:00:00Z", to = "2024-01-30T23:59:59Z" }"#;
+    let condition = r#"where = "at >= '2024-01-30T00:00:00Z'""#;
+    for pattern in [range, condition] {
+        assert!(!about(&calls(fraction, second, pattern), "P107"), "{pattern}");
+        assert!(about(&calls(second, fraction, pattern), "P107"), "{pattern}");
+    }
+    assert!(!about(&calls(number, second, range), "P125"));
+    let month = r#"range = { by = "at", from = "2024-01-30", to = "2024-06" }"#;
+    assert!(about(&calls("\"string\"", "\"date\"", month), "P107"));
+    // Of two that are returned, one of another precision is enough.
+    let both = calls(second, fraction, range)
+        .replace("out = \"Call*\"", "out = [\"Call*\", \"Turn*\"]")
+        .replacen(fraction, second, 1);
+    assert!(about(&both, "P107"), "{both}");
+    // What is read on the way has the attribute first.
+    let via = calls(second, fraction, range)
+        .replace("out = \"Call*\"", "out = \"Call*\", via = \"Scan\"")
+        .replace("\"SCAN#{scanId}\"", "\"SCAN#{at}#{callId}\"")
+        .replace("scanId = \"ulid\"", "callId = \"ulid\"");
+    assert!(!about(&via, "P107"), "{via}");
+}
+
 #[test]
 fn an_empty_bound_is_no_empty_key_value() {
     let model = support::model(&support::with_table(

@@ -5,6 +5,7 @@
 mod support;
 
 use partita_design::Severity::{Error, Warning};
+use partita_design::exchange::write_requests::{Request, write_requests};
 use partita_design::generate::Generator;
 use support::{codes, findings, has, model, with_table};
 
@@ -52,6 +53,48 @@ fn markers_expire_with_their_item_until_it_is_prolonged() {
     let marker = bundle.iter().find(|item| item["PK"].to_text().unwrap().starts_with("UNIQUE#")).unwrap();
     assert_eq!((marker.get("exp"), marker.len()), (item.get("exp"), 3));
     assert!(marker.contains_key("exp"));
+}
+
+/// The transaction that prolongs an item and its markers is the one that `explain` prints, and declared as it is sent.
+#[test]
+fn markers_are_prolonged_with_their_item() {
+    let (ttl, expires) = WITH_EXPIRY;
+    let update =
+        r#"{ update = "Session", expression = "SET exp = :exp", condition = "attribute_exists(PK)" }"#;
+    let copy = r#""update SessionById set exp""#;
+    for action in [r#""update Session set exp""#, update] {
+        let prolong = |marker: &str| {
+            sessions(ttl, expires, &format!("prolong = {{ transact = [{action}, {copy}{marker}], rps = 1 }}"))
+        };
+        assert_eq!(codes(&prolong(""), "write.prolong"), ["P519"]);
+        let text = prolong(r#", "update marker Session.token""#);
+        assert_eq!(codes(&text, ""), [""; 0], "{text}");
+        let model = model(&text);
+        let write = model.writes.iter().find(|write| write.name == "prolong").unwrap();
+        let requests = write_requests(&Generator::of_examples(&model), write);
+        let [Request { operation: "TransactWriteItems", input }] = requests.as_slice() else {
+            panic!("{requests:?}")
+        };
+        let parts: Vec<_> =
+            input["TransactItems"].as_array().unwrap().iter().map(|part| &part["Update"]).collect();
+        let is_marker =
+            |part: &&serde_json::Value| part["Key"]["PK"]["S"].as_str().unwrap().starts_with("UNIQUE#");
+        let marker = *parts.iter().find(|part| is_marker(part)).unwrap();
+        assert_eq!((parts.len(), marker["UpdateExpression"].as_str()), (3, Some("SET exp = :expiry")));
+        let own = &parts[0]["ExpressionAttributeValues"];
+        assert!(
+            own.as_object()
+                .unwrap()
+                .values()
+                .any(|value| *value == marker["ExpressionAttributeValues"][":expiry"])
+        );
+    }
+    let staying = sessions(ttl, "", "").replace("ttl = \"exp\"\n", "").replace(
+        "[write]",
+        "[write]\np = { transact = [\"update Session set exp\", \"update marker Session.token\"] }",
+    );
+    let source = partita_design::Source::new("test.toml", &staying);
+    assert_eq!(partita_design::read(&source).err().unwrap()[0].code, "P002");
 }
 
 #[test]

@@ -649,6 +649,19 @@ rooms = {{ in = ["userId"], {rooms} }}
     assert!(!finds("startsAt", followed), "a meeting of the same two can take place twice");
     assert!(!finds("scheduledAt", followed));
     assert!(!finds("joinedAt", r#"out = "Member*""#));
+    // What happens can happen to the same two again.
+    let named = |time: &str, entity: &str| {
+        let text = text(time, followed).replace("Member", entity);
+        codes(&text, &format!("entity.{entity}")).contains(&"P225")
+    };
+    assert!(named("joinedAt", "Seat") && named("subscribed_on", "Feed") && named("memberSince", "Crew"));
+    assert!(named("createdAt", "TeamMember"));
+    for (time, entity) in
+        [("visitedAt", "Visit"), ("visitedAt", "Seat"), ("bookedAt", "Booking"), ("joinedAt", "Call")]
+    {
+        assert!(!named(time, entity), "{time} of {entity}");
+    }
+    assert!(!named("createdAt", "Purchase") && !named("createdAt", "Visit"));
 }
 
 /// r. The articles that a user likes are found through the favourites; listing all articles does not answer that.
@@ -823,8 +836,22 @@ scores = {{ in = ["gameId"], out = "Score*", order = "points {order}", limit = 1
     assert_eq!(codes(&scores("int", "SCORE#{points:06}", "desc"), "entity.Score"), ["P203"]);
     assert_eq!(codes(&scores("decimal", "SCORE#{points:06.2}", "asc"), "entity.Score"), ["P203"]);
     assert!(!has(&scores("int", "SCORE#{points:06}#{playerId}", "desc"), "P203", Warning));
-    // Numbers of seats are not measured.
-    assert!(!has(&scores("int", "SCORE#{points:06}", "desc").replace("points", "seatNo"), "P203", Warning));
+    // Neither what counts items nor where a tier starts is measured.
+    for (kind, name, entity) in [
+        ("int", "seatNo", "Seat"),
+        ("int", "chapter", "Chapter"),
+        ("int", "bookFloor", "Floor"),
+        ("int", "season", "Part"),
+        ("decimal", "minQuantity", "PriceTier"),
+        ("decimal", "minAmount", "Discount"),
+        ("decimal", "amount", "FeeLevel"),
+        ("decimal", "kilometre", "Stop"),
+    ] {
+        let text =
+            scores(kind, if kind == "int" { "SCORE#{points:06}" } else { "SCORE#{points:06.2}" }, "desc");
+        let text = text.replace("points", name).replace("Score", entity);
+        assert!(!has(&text, "P203", Warning), "{text}");
+    }
 }
 
 #[test]

@@ -622,6 +622,14 @@ fn rule_67_entries_that_no_pattern_reads_are_noted() {
     let asked = "sent = { in = [\"topicId\", \"userId\"], out = \"Note\", request = { index = \"GSI1\", condition = \"GSI1PK = 'TOPIC#{topicId}' AND GSI1SK = 'USER#{userId}'\" } }\n";
     assert_eq!(severity_of(&text("", asked), "P303"), None);
     assert_eq!(severity_of(&text("edge = [\"userId\", \"topicId\"]\n", ""), "P303"), None);
+    // An entry that the keys of the others make cannot be removed alone.
+    let index = "[index.GSI2]\nkeys = [\"GSI1PK\", \"SK\"]\n[entity.User]";
+    let asked = "byUser = { in = [\"name\"], out = \"User*\", request = { index = \"GSI2\", condition = \"GSI1PK = 'NAME#{name}'\" } }\n";
+    let implied = text("", &format!("{topic}{asked}")).replacen("[entity.User]", index, 1);
+    let note =
+        |finding: &&partita_design::Finding| finding.code == "P303" && finding.subject == "entity.Note";
+    let help = findings(&implied).iter().find(note).unwrap().help.clone();
+    assert!(help.contains("give GSI2 key attributes of its own"), "{help}");
     // What is not served yet may need the entry.
     let open = "open = { in = [\"text\"], out = \"Note*\" }\n";
     assert_eq!(severity_of(&text("", open), "P303"), None);
@@ -760,6 +768,10 @@ fn rule_71_an_index_key_with_few_values_is_hot() {
         help(&plain),
         "give GSI1 key attributes of its own, and #{shard} in the partition key with shard = { by = \"orderId\", count = 3 }"
     );
+    let typed = counted("100_000_000")
+        .replace("\"GSI1PK\", \"GSI1SK\"", "\"type\", \"SK\"")
+        .replace("index.GSI1 = { key = [\"STATUS#{status}\", \"{createdAt}#{orderId}\"] }\n", "");
+    assert!(help(&typed).starts_with("give GSI1 key attributes of its own"), "{}", help(&typed));
     assert!(!has(&counted("1_000_000"), "P308", Warning), "small enough at this rate");
 }
 
@@ -1288,9 +1300,44 @@ fn what_a_filter_tests_belongs_into_the_sort_key_of_the_entity_that_has_it() {
             &format!("[pattern]\nsome = {{ in = [\"depotId\"], out = [\"Depot\", \"Tram*\"], {rest} }}\n"),
         ])
     };
+    let help = |text: &str| findings(text).into_iter().find(|finding| finding.code == "P113").unwrap().help;
     let text = trams("where = \"seats > 5\"");
-    let finding = findings(&text).into_iter().find(|finding| finding.code == "P113").unwrap();
-    assert!(finding.help.contains("put seats into the sort key of Tram"), "{finding:?}");
+    assert!(help(&text).contains("put seats into the sort key of Tram"), "{}", help(&text));
+    // There it is already, and the caller bounds it.
+    let ranged = trams("where = \"seats > 5\", range = \"seats\"")
+        .replace("TRAM#{tramId}", "TRAM#{seats:04}#{tramId}")
+        .replace("[\"Depot\", \"Tram*\"]", "\"Tram*\"")
+        .replace("seats = \"int\"", "seats = { type = \"int\", min = 0, max = 9999 }");
+    assert!(help(&ranged).contains("let the caller's bounds keep to it"), "{}", help(&ranged));
+}
+
+#[test]
+fn a_copy_that_is_changed_and_deleted_is_deleted() {
+    let write = "[write]\nw = { transact = [\"update OrderById set status\", \"delete OrderById\"] }\n";
+    let text = parts(&[USER, ORDER, COPY, write]);
+    let finding = findings(&text).into_iter().find(|finding| finding.code == "P501").unwrap();
+    assert!(finding.message.contains("w deletes OrderById without its original"), "{finding:?}");
+}
+
+#[test]
+fn an_input_has_one_type_in_all_that_is_returned() {
+    let held = |first: &str, second: &str, third: &str| {
+        let entity = |name: &str, kind: &str| {
+            format!(
+                "[entity.{name}]\nattributes = {{ x = \"{kind}\", own = \"ulid\" }}\nkey = [\"K#{{x}}\", \"{name}#{{own}}\"]\nidentity = [\"own\"]\n"
+            )
+        };
+        parts(&[
+            &entity("A", first),
+            &entity("B", second),
+            &entity("C", third),
+            "[pattern]\np = { in = [\"x\"], out = [\"A*\", \"B*\", \"C*\"] }\n",
+        ])
+    };
+    for kinds in [["string", "uuid", "date"], ["uuid", "string", "date"], ["uuid", "date", "string"]] {
+        assert!(has(&held(kinds[0], kinds[1], kinds[2]), "P232", Error), "{kinds:?}");
+    }
+    assert!(!has(&held("string", "uuid", "uuid"), "P232", Error));
 }
 
 #[test]

@@ -127,6 +127,8 @@ fn a_bound_that_no_value_of_the_type_exceeds_is_none() {
     let number = "{ type = \"int\", min = 0, max = 9999 }";
     for (kind, format, bound) in [
         ("\"date\"", "", "< '9999-13'"),
+        ("\"date\"", "", "< '99999'"),
+        ("\"date\"", "", "< '9999-12-32'"),
         ("\"date\"", ":month", "< '9999-13'"),
         ("{ type = \"timestamp\", precision = \"second\" }", "", "< '9999-13'"),
         ("\"timestamp\"", "", "<= 'A'"),
@@ -138,6 +140,12 @@ fn a_bound_that_no_value_of_the_type_exceeds_is_none() {
         (number, ":04", "< 'A'"),
     ] {
         assert!(!has(&members(kind, format, bound), "P132", Error), "{kind} {bound}");
+        if let Some(upper) = bound.strip_prefix("< ") {
+            for included in [format!("<= {upper}"), format!("BETWEEN ' ' AND {upper}")] {
+                let text = members(kind, format, &included);
+                assert!(!has(&text, "P107", Error) && !has(&text, "P132", Error), "{kind} {included}");
+            }
+        }
     }
     for (kind, format, bound) in [
         ("\"date\"", "", "< '9999-12'"),

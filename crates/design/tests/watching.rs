@@ -555,10 +555,34 @@ fn the_line_of_an_open_end_names_all_that_the_read_returns() {
     let newest = ObservedRead { forward: false, limit: Some(5), ..query(None, "USER#a", open) };
     assert!(matches!(proposal(&newest), Some(Proposal::Line(_))), "{:?}", proposal(&newest));
     let month = query(Some("GSI1"), "MONTH#2026-04", ObservedSort::None);
-    let line = "orders = { out = \"Order*\", range = \"at\" }";
+    let line = "orders2 = { out = \"Order*\", range = \"at\" }";
     assert_eq!(proposal(&month), Some(Proposal::Line(line.to_owned())));
     let differently = query(None, "FRIENDS#a", ObservedSort::None);
     let both = vec!["Friend".to_owned(), "Group".to_owned()];
     assert_eq!(proposal(&differently), Some(Proposal::Unplanned(both)), "their ids have two names");
     assert_eq!(proposal(&query(None, "USER#a", ObservedSort::BeginsWith("INVOICE#"))), None);
+}
+
+#[test]
+fn a_line_to_add_has_a_name_of_its_own() {
+    let text = support::with_table(
+        r#"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "PROFILE"]
+[entity.Order]
+attributes = { userId = "id", orderId = "ulid" }
+key = ["USER#{userId}", "ORDER#{orderId}"]
+[pattern]
+usersByUserId = { in = ["userId"], out = "User" }
+"#,
+    );
+    let model = support::model(&text);
+    let read = query(None, "USER#a", ObservedSort::None);
+    let Some(Proposal::Line(line)) = propose_pattern(&model, &request_shapes(&model), &read) else {
+        panic!("no line");
+    };
+    assert!(line.starts_with("usersByUserId2 = "), "{line}");
+    let model = support::model(&format!("{text}{line}\n"));
+    assert_eq!(attribute_read(&request_shapes(&model), &read), Some("usersByUserId2"));
 }

@@ -143,10 +143,11 @@ pub fn markers_of_action(action: &Action, entity: &Entity) -> usize {
         Verb::Create | Verb::Delete => entity.unique.len(),
         // It leaves the markers as they are.
         Verb::Put => 0,
-        // The marker of the old value is deleted, that of the new one is put.
+        // The marker of the old value is deleted, that of the new one is put; one that expires with its item is updated.
         Verb::Update => {
             let changes = |unique: &&Vec<String>| unique.iter().any(|name| action.set.contains(name));
-            entity.unique.iter().filter(changes).count() * 2
+            let prolonged = entity.unique.iter().filter(|unique| action.prolongs(entity, unique));
+            entity.unique.iter().filter(changes).count() * 2 + prolonged.count()
         }
     }
 }

@@ -18,18 +18,25 @@ impl<'m> Checker<'m> {
     /// The upper bound of a range must not be shorter than the values in the key, and times have the precision of the attribute.
     pub fn bounds(&mut self, pattern: &Pattern) {
         let Some(range) = &pattern.range else { return };
-        let Some(attribute) = self.model.attribute(&range.by) else { return };
-        let ends = [(&range.from, End::Lower), (&range.to, End::Upper)];
-        let mut ends = ends.into_iter().filter_map(|(bound, end)| Some((bound.as_ref()?, end)));
-        let imprecise = ends.find_map(|(bound, end)| Some((imprecise(attribute, bound, end)?, bound)));
-        if let Some((flaw, bound)) = imprecise {
-            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+        let entities = pattern.entities_with(self.model, &range.by);
+        let mut attributes = entities.iter().filter_map(|entity| entity.attribute(&range.by));
+        let ends = || [(&range.from, End::Lower), (&range.to, End::Upper)].into_iter();
+        let given = || ends().filter_map(|(bound, end)| Some((bound.as_ref()?, end)));
+        let flaw = attributes.find_map(|attribute| {
+            given().find_map(|(bound, end)| Some((imprecise(attribute, bound, end)?, bound)))
+        });
+        let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+        if let Some((flaw, bound)) = flaw {
             return self.report(flaw.described(finding, bound));
         }
         let Some(to) = &range.to else { return };
-        let format = self.range_format(pattern, &range.by).unwrap_or(Format::Plain);
-        if time_length(&attribute.kind, format).is_some_and(|length| is_start_of_time(to, length)) {
-            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+        let is_start = |entity: &&Entity| {
+            let kind = entity.attribute(&range.by).map(|attribute| &attribute.kind);
+            let format = self.range_format(pattern, entity, &range.by).unwrap_or(Format::Plain);
+            let length = kind.and_then(|kind| time_length(kind, format));
+            length.is_some_and(|length| is_start_of_time(to, length))
+        };
+        if entities.iter().any(is_start) {
             self.report(lost(finding, to, to, true));
         }
     }
@@ -37,11 +44,17 @@ impl<'m> Checker<'m> {
     /// The bounds of a range must be values that the key can hold, the lower one first.
     pub fn bounds_fit(&mut self, pattern: &Pattern) {
         let Some(range) = &pattern.range else { return };
-        let Some(attribute) = self.model.attribute(&range.by) else { return };
-        let field = self.range_step(pattern, &range.by).and_then(|step| BoundedField::new(self.model, step));
+        let entities = pattern.entities_with(self.model, &range.by);
+        let attributes: Vec<&Attribute> =
+            entities.iter().filter_map(|entity| entity.attribute(&range.by)).collect();
+        let Some(first) = attributes.first() else { return };
+        let steps = self.range_steps(pattern, &range.by);
+        let fields: Vec<BoundedField<'_>> =
+            steps.filter_map(|step| BoundedField::new(self.model, step)).collect();
         let is_wrong = |bound: &&String| {
-            let is_number = !attribute.kind.is_number() || Decimal::parse(bound).is_some();
-            !is_number || field.as_ref().is_some_and(|field| field.lower(bound).is_none())
+            let is_number = Decimal::parse(bound).is_some();
+            attributes.iter().any(|attribute| attribute.kind.is_number() && !is_number)
+                || fields.iter().any(|field| field.lower(bound).is_none())
         };
         let finding = || Finding::new("P125", Severity::Error, pattern.subject(), &range.span);
         if let Some(bound) = range.from.iter().chain(&range.to).find(is_wrong) {
@@ -51,13 +64,10 @@ impl<'m> Checker<'m> {
                     .with_message(format!(
                         "the bound '{bound}' is not a value of {name} that the key can hold"
                     ))
-                    .with_help(format!(
-                        "{name} is {}; check its width in the key",
-                        attribute.kind.described()
-                    )),
+                    .with_help(format!("{name} is {}; check its width in the key", first.kind.described())),
             );
         } else if let (Some(from), Some(to)) = (&range.from, &range.to)
-            && is_above(&attribute.kind, from, to)
+            && attributes.iter().any(|attribute| is_above(&attribute.kind, from, to))
         {
             self.report(
                 finding()
@@ -67,23 +77,25 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The step of a plan that reads a range of an attribute.
-    fn range_step(&self, pattern: &Pattern, by: &str) -> Option<&Step<'m>> {
-        let plan = self.plans.get(pattern.name.as_str())?.as_ref().ok()?;
+    /// The steps of a plan that read a range of an attribute.
+    fn range_steps<'a>(
+        &'a self,
+        pattern: &Pattern,
+        by: &'a str,
+    ) -> impl Iterator<Item = &'a Step<'m>> + use<'a, 'm> {
+        let plan = self.plans.get(pattern.name.as_str()).and_then(|plan| plan.as_ref().ok());
         let bounded =
-            |sort: &SortCondition| matches!(sort, SortCondition::Between { by: own, .. } if own == by);
-        plan.steps.iter().find(|step| bounded(&step.sort))
+            move |sort: &SortCondition| matches!(sort, SortCondition::Between { by: own, .. } if own == by);
+        plan.into_iter().flat_map(|plan| &plan.steps).filter(move |step| bounded(&step.sort))
     }
 
-    /// How the key that serves a range writes its attribute.
-    fn range_format(&self, pattern: &Pattern, by: &str) -> Option<Format> {
-        let step = self.range_step(pattern, by)?;
-        let mut sort_keys = step.targets.iter().filter_map(|entity| step.location.mapping(entity)?.sort);
-        sort_keys.find_map(|template| {
-            template.parts.iter().find_map(|part| match part {
-                Part::Field { name, format } if name == by => Some(*format),
-                _ => None,
-            })
+    /// How the key of an entity that serves a range writes its attribute.
+    fn range_format(&self, pattern: &Pattern, entity: &Entity, by: &str) -> Option<Format> {
+        let reads = |step: &&Step<'m>| step.targets.iter().any(|target| target.name == entity.name);
+        let sort = self.range_steps(pattern, by).find(reads)?.location.mapping(entity)?.sort?;
+        sort.parts.iter().find_map(|part| match part {
+            Part::Field { name, format } if name == by => Some(*format),
+            _ => None,
         })
     }
 
@@ -129,6 +141,23 @@ fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, value: &str) -> bool {
     };
     let mut tested = pattern.filter.attributes().into_iter().filter(|name| is_time(name));
     is_behind || tested.any(is_excluded)
+}
+
+/// Returns whether a bound of a field is before or behind all values of its type: `9999-13` for dates, `g` for UUIDs.
+pub fn is_outside(text: &str, entity: &Entity, field: &str, format: Format, end: End) -> bool {
+    let Some(attribute) = entity.attribute(field) else { return false };
+    let key = Template { parts: vec![Part::Field { name: field.to_owned(), format }] };
+    let first = text.chars().next().zip(key.first_characters(entity));
+    if first.is_some_and(|(own, (least, most))| if end == End::Upper { own > most } else { own < least }) {
+        return true;
+    }
+    // The key goes on behind a value.
+    let is_inside = |value: String| match end {
+        End::Upper => value.as_str() < text && !text.starts_with(&value),
+        End::Lower => value.as_str() > text,
+    };
+    let outermost = attribute.kind.outermost();
+    !outermost.is_empty() && outermost.iter().all(|own| format.apply(own).is_some_and(is_inside))
 }
 
 /// Returns whether a lower bound is larger than the upper one.
@@ -217,6 +246,9 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
             Part::Field { name, format } => {
                 let own = value_at(rest, key.parts.get(number + 1), *format);
                 rest = &rest[own.len()..];
+                if is_outside(own, entity, name, *format, end) {
+                    return None;
+                }
                 let attribute = entity.attribute(name);
                 let kind = attribute.map_or(&ValueType::String, |attribute| &attribute.kind);
                 if let Some(flaw) = attribute.and_then(|attribute| imprecise(attribute, own, end)) {

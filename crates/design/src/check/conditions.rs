@@ -21,8 +21,8 @@ impl Checker<'_> {
         for entity in &model.entities {
             for index_key in entity.declared_indexes() {
                 let what = format!("`when` of {}", index_key.index);
-                self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity);
-                self.times(&index_key.when, &entity.subject(), &[entity]);
+                let is_wrong = self.times(&index_key.when, &entity.subject(), |_| vec![entity]);
+                self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity, is_wrong);
                 self.never_met(&index_key.when, &entity.subject(), &[entity]);
                 self.values_without_keys(&index_key.when, &entity.subject(), &[entity]);
             }
@@ -31,13 +31,15 @@ impl Checker<'_> {
             let types = TargetTypes { model, targets: &pattern.targets };
             let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
             let targets: Vec<&Entity> = targets.collect();
-            self.condition(&pattern.filter, "`where`", &pattern.subject(), &pattern.span, &types);
-            self.times(&pattern.filter, &pattern.subject(), &targets);
-            self.never_met(&pattern.filter, &pattern.subject(), &targets);
-            self.values_without_keys(&pattern.filter, &pattern.subject(), &targets);
+            let (subject, span) = (pattern.subject(), &pattern.span);
+            let concerned = |attribute: &str| pattern.entities_with(model, attribute);
+            let is_wrong = self.times(&pattern.filter, &subject, concerned);
+            self.condition(&pattern.filter, "`where`", &subject, span, &types, is_wrong);
+            self.never_met(&pattern.filter, &subject, &targets);
+            self.values_without_keys(&pattern.filter, &subject, &targets);
             if let Some(request) = &pattern.request {
-                self.condition(&request.filter, "`filter`", &pattern.subject(), &request.span, &types);
-                self.times(&request.filter, &pattern.subject(), &targets);
+                let is_wrong = self.times(&request.filter, &subject, concerned);
+                self.condition(&request.filter, "`filter`", &subject, &request.span, &types, is_wrong);
             }
         }
     }
@@ -97,6 +99,7 @@ impl Checker<'_> {
         }
     }
 
+    /// Values that no attribute has, and parts that exclude each other, unless a value is known to be wrong.
     fn condition(
         &mut self,
         condition: &Condition,
@@ -104,8 +107,8 @@ impl Checker<'_> {
         subject: &str,
         span: &Span,
         types: &dyn FieldTypes,
+        mut wrong: bool,
     ) {
-        let mut wrong = false;
         for test in condition.tests() {
             let Some((message, help)) =
                 types.type_of(&test.attribute).and_then(|kind| impossible_value(test, kind))
@@ -127,17 +130,28 @@ impl Checker<'_> {
         }
     }
 
-    /// Times are compared as text, with values that are written as the attribute writes its own.
-    fn times(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+    /// Times are compared as text, with values that are written as each attribute writes its own. Returns whether a value is not.
+    fn times<'e>(
+        &mut self,
+        condition: &Condition,
+        subject: &str,
+        concerned: impl Fn(&str) -> Vec<&'e Entity>,
+    ) -> bool {
+        let mut is_wrong = false;
         for test in condition.tests() {
-            let attribute = entities.iter().find_map(|entity| entity.attribute(&test.attribute));
-            let Some(attribute) = attribute.filter(|attribute| attribute.kind.is_time()) else { continue };
+            let entities = concerned(&test.attribute);
+            let attributes = entities.iter().filter_map(|entity| entity.attribute(&test.attribute));
+            let mut times = attributes.filter(|attribute| attribute.kind.is_time());
             let about = |code| Finding::new(code, Severity::Error, subject, &test.places.values_at);
-            let mut constants = compared(&test.comparison).into_iter();
-            let flaw =
-                constants.find_map(|(constant, side)| wrong_time(attribute, constant.as_str(), side, &about));
+            let constants = compared(&test.comparison);
+            let flaw = times.find_map(|attribute| {
+                let mut compared = constants.iter();
+                compared.find_map(|(constant, side)| wrong_time(attribute, constant.as_str(), *side, &about))
+            });
+            is_wrong |= flaw.is_some();
             flaw.into_iter().for_each(|finding| self.report(finding));
         }
+        is_wrong
     }
 }
 

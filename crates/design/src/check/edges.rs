@@ -226,7 +226,11 @@ fn ends<'m>(model: &'m Model, entity: &'m Entity, is_followed: bool) -> Vec<&'m 
     if !entity.edge.is_empty() {
         return entity.edge.iter().map(String::as_str).collect();
     }
-    let begins = || entity.key_fields().any(name_hints::is_time_of_beginning);
+    let is_beginning = |name: &str| match name_hints::is_lasting(&entity.name) {
+        true => name_hints::is_time_of_beginning(name) || name_hints::is_creation_time(name),
+        false => name_hints::is_time_of_beginning(name) && !name_hints::is_event(&entity.name),
+    };
+    let begins = || entity.key_fields().any(is_beginning);
     let is_edge = name_hints::is_relationship(&entity.name) || (is_followed && begins());
     let named = is_edge && entity.identity().is_none();
     let foreign = |name: &&str| model.owner_of(name).is_some_and(|owner| owner.name != entity.name);

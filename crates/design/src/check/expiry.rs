@@ -1,10 +1,11 @@
 //! Rules about items that expire: by a number of seconds, and with what belongs to them.
 
 use super::Checker;
+use super::writes::marker_text;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::model::decimal::Decimal;
-use crate::model::{Action, Attribute, Entity, Verb, Write};
+use crate::model::{Attribute, Entity, Verb, Write};
 
 /// The year 5138 in seconds, and 1973 in milliseconds.
 const MILLISECONDS: &str = "100000000000";
@@ -63,25 +64,27 @@ impl Checker<'_> {
 
     /// The markers of unique values expire with their item, until it lives longer.
     fn markers_stay(&mut self, entity: &Entity, ttl: &Attribute, write: &Write) {
-        let prolongs = |action: &Action| {
-            action.verb == Verb::Update && action.entity == entity.name && action.set.contains(&ttl.name)
+        let stays = |unique: &&Vec<String>| {
+            let mut own = write.actions.iter().filter(|action| action.entity == entity.name);
+            own.any(|action| action.prolongs(entity, unique))
+                && !write.has_marker(Verb::Update, entity, unique)
         };
-        if !write.actions.iter().any(prolongs) {
+        let staying: Vec<&Vec<String>> = entity.unique.iter().filter(stays).collect();
+        if staying.is_empty() {
             return;
         }
-        let unique: Vec<&str> = entity.unique.iter().flatten().map(String::as_str).collect();
+        let names: Vec<&str> = staying.iter().copied().flatten().map(String::as_str).collect();
+        let missing: Vec<String> =
+            staying.iter().map(|unique| marker_text(Verb::Update, entity, unique)).collect();
         let finding = Finding::new("P519", Severity::Warning, write.subject(), &write.span);
         let message = format!(
             "{} changes {}, by which {} expires; the markers of {} keep the former time, and expire before it",
             write.name,
             ttl.name,
             entity.name,
-            list(&unique)
+            list(&names)
         );
-        let help = format!(
-            "update {} of the markers in the same transaction, or let the markers stay and delete them with the item",
-            ttl.name
-        );
+        let help = format!("update {} of the markers too: add {} to transact", ttl.name, list(&missing));
         self.report(finding.with_message(message).with_help(help));
     }
 }

@@ -275,7 +275,7 @@ fn only_start(mapping: &KeyMapping<'_>, name: &str) -> Option<Template> {
     let minutes = entity.attribute(name)?.limits.precision == Some(Precision::Minute);
     let holds = |part: &Part| {
         part.holds_whole(name, entity)
-            || (minutes && matches!(part, Part::Field { format: Format::Bucket(16), .. }))
+            || (minutes && matches!(part, Part::Field { format: Format::MINUTE, .. }))
     };
     let is_bucket =
         mapping.partition.truncates(name) || mapping.sort.as_ref().is_some_and(|sort| sort.truncates(name));

@@ -96,7 +96,12 @@ impl<'m> Checker<'m> {
             };
             let finding = self.about_mapping("P303", Severity::Note, &mapping);
             let message = format!("no pattern reads {entity} in {index}, and {cost}");
-            let help = format!("remove index.{index} of {entity}, or add the pattern that needs it");
+            let help = match mapping.is_borrowed(model) {
+                true => format!(
+                    "{entity} has the keys of {index} for other purposes: give {index} key attributes of its own, or add the pattern that needs the entry"
+                ),
+                false => format!("remove index.{index} of {entity}, or add the pattern that needs it"),
+            };
             self.report(finding.with_message(message).with_help(help));
         }
     }

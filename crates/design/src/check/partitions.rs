@@ -128,7 +128,7 @@ impl<'m> Checker<'m> {
         } else if mapping.entity.expect.count.is_none() && mapping.count.is_none() {
             steps.push("declare expect.count so that the size of a partition can be computed".to_owned());
         }
-        if !mapping.is_sparse() && !mapping.is_semantic(self.model) {
+        if !mapping.is_sparse() && !mapping.is_borrowed(self.model) {
             steps.push("make the index sparse with when".to_owned());
         }
         let place = if mapping.partition.has_field(SHARD) { 0 } else { steps.len() };
@@ -156,7 +156,7 @@ impl<'m> Checker<'m> {
         match (uneven, mapping.location.index) {
             (Some(uneven), _) => format!("{uneven} does not spread the items over the shards: write {shard}"),
             (None, _) if is_sharded => format!("raise shard.count to {count}"),
-            (None, Some(index)) if mapping.is_semantic(self.model) => {
+            (None, Some(index)) if mapping.is_borrowed(self.model) => {
                 format!(
                     "give {} key attributes of its own, and #{{shard}} in the partition key with {shard}",
                     index.name

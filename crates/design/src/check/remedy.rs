@@ -1,16 +1,20 @@
 //! Changes that may serve a pattern: an entry in an index that the entity does not use yet, or in a new one.
 
+mod ranges;
+
 use super::value_types::fitting_format;
 use crate::capacity::estimate::write_units;
 use crate::capacity::size;
 use crate::formatting::list;
-use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
+use crate::model::condition::{Comparison, Condition, Test};
 use crate::model::value_type::ValueType;
-use crate::model::{Bounds, Entity, Index, Model, Pattern, Projection};
+use crate::model::{Entity, Index, Model, Pattern, Projection};
 use crate::plan::requirement::Requirement;
 use crate::plan::{Step, Unserved};
 use crate::repair::{Edit, Repair, quoted, quoted_list};
 use crate::template::{Format, Part, Template};
+use ranges::as_range;
+pub use ranges::bounded_by_where;
 
 /// The pattern without its declared request, which another one may serve.
 pub fn without_request(pattern: &Pattern) -> Repair {
@@ -312,85 +316,4 @@ pub fn prefix(model: &Model, attribute: &str) -> String {
         let name = attribute.strip_suffix("Id").or(attribute.strip_suffix("_id")).unwrap_or(attribute);
         name.to_uppercase()
     })
-}
-
-/// What to do about a condition on the attribute that follows the known start of the sort key: as a range it would be part of the key condition. With the
-/// change, if the condition includes its bounds, as a range does.
-pub fn bounded_by_where(pattern: &Pattern, step: &Step<'_>) -> Option<(String, Option<Repair>)> {
-    let sort = step.location.mapping(step.targets[0])?.sort?;
-    let (_, rest) = sort.split_known(|name| pattern.is_fixed(name));
-    let Some(Part::Field { name, .. }) = rest.first().filter(|_| pattern.range.is_none()) else {
-        return None;
-    };
-    let test = pattern
-        .filter
-        .conjuncts()
-        .into_iter()
-        .find(|part| part.attributes().into_iter().eq([name.as_str()]) && is_range(part))?;
-    let help = format!(
-        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }} instead of where = \"{test}\""
-    );
-    let change = as_range(pattern).filter(|(ranged, _)| ranged.range.iter().any(|range| range.by == *name));
-    let change = change.map(|(_, change)| Repair {
-        help: format!("{name} is next in the sort key: {}", change.help),
-        ..change
-    });
-    Some((help, change))
-}
-
-/// The pattern with the first part of its condition that is a range, both ends included, as its range, and the change that makes it so.
-fn as_range(pattern: &Pattern) -> Option<(Pattern, Repair)> {
-    let parts = pattern.filter.conjuncts();
-    let by = parts.iter().find_map(|part| Some(included(part)?.0)).filter(|_| pattern.range.is_none())?;
-    let (mut from, mut to, mut rest) = (None, None, Vec::new());
-    for part in &parts {
-        match included(part).filter(|(own, ..)| *own == by) {
-            Some((_, lower, upper))
-                if (lower.is_none() || from.is_none()) && (upper.is_none() || to.is_none()) =>
-            {
-                (from, to) = (from.or(lower), to.or(upper));
-            }
-            _ => rest.push((*part).clone()),
-        }
-    }
-    let bound = |name: &str, value: &Option<String>| {
-        value.as_ref().map(|value| format!(", {name} = {}", quoted(value).trim())).unwrap_or_default()
-    };
-    let range = format!("{{ by = \"{by}\"{}{} }}", bound("from", &from), bound("to", &to));
-    let path = ["pattern", pattern.name.as_str()];
-    let filter = Condition::All(rest);
-    let place = [path[0], path[1], "where"];
-    let narrowed = match filter.is_empty() {
-        true => Edit::remove(&place),
-        false => Edit::set(&place, quoted(&filter.to_string()).trim()),
-    };
-    let repair = Repair {
-        help: format!("write range = {range} on {} instead of where = \"{}\"", pattern.name, pattern.filter),
-        edits: vec![narrowed, Edit::set(&[path[0], path[1], "range"], range)],
-    };
-    let by = by.to_owned();
-    let bounds = Bounds { by, from, to, span: pattern.span.clone() };
-    Some((Pattern { filter, range: Some(bounds), ..pattern.clone() }, repair))
-}
-
-/// The attribute that a condition bounds, and its bounds, if they are included.
-fn included(condition: &Condition) -> Option<(&str, Option<String>, Option<String>)> {
-    let Condition::Test(test) = condition else { return None };
-    let text = |value: &Constant| Some(value.as_str().to_owned());
-    let (from, to) = match &test.comparison {
-        Comparison::Between(from, to) => (text(from), text(to)),
-        Comparison::Is(Comparator::GreaterOrEqual, from) => (text(from), None),
-        Comparison::Is(Comparator::LessOrEqual, to) => (None, text(to)),
-        _ => return None,
-    };
-    Some((&test.attribute, from, to))
-}
-
-/// Returns whether a condition is one range of values.
-fn is_range(condition: &Condition) -> bool {
-    let Condition::Test(test) = condition else { return false };
-    match &test.comparison {
-        Comparison::Is(comparator, _) => !matches!(comparator, Comparator::Equal | Comparator::Differs),
-        comparison => matches!(comparison, Comparison::Between(..)),
-    }
 }

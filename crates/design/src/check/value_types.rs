@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::keyspace::MAX_NAMED;
 use crate::model::decimal::Decimal;
 use crate::model::limits::Zone;
 use crate::model::text_form::time_form;
@@ -203,9 +204,17 @@ impl<'m> Checker<'m> {
         let model = self.model;
         for input in &pattern.inputs {
             let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
-            let mut held = targets.filter_map(|entity| Some((&entity.name, &entity.attribute(input)?.kind)));
-            let Some((first, kind)) = held.next() else { continue };
-            let Some((second, other)) = held.find(|(_, other)| !kind.shares_values(other)) else { continue };
+            let held = targets.filter_map(|entity| Some((&entity.name, &entity.attribute(input)?.kind)));
+            let mut kinds: Vec<(&String, &ValueType)> = Vec::new();
+            let excluding = held.into_iter().find_map(|(second, other)| {
+                let excludes = |(_, kind): &&(&String, &ValueType)| !kind.shares_values(other);
+                let first = kinds.iter().find(excludes).copied();
+                if kinds.len() < MAX_NAMED && kinds.iter().all(|(_, kind)| *kind != other) {
+                    kinds.push((second, other));
+                }
+                Some((first?, (second, other)))
+            });
+            let Some(((first, kind), (second, other))) = excluding else { continue };
             let message = format!(
                 "{input} is {} in {first} and {} in {second}: no value is both",
                 kind.print(),

@@ -191,7 +191,7 @@ impl<'m> Checker<'m> {
 
     /// A request that is declared as it is sent must have the markers of the unique values that it changes.
     fn markers(&mut self, write: &Write, action: &Action, entity: &Entity) {
-        let listed = !write.markers.is_empty() || action.expression.is_some();
+        let listed = write.lists_markers() || action.expression.is_some();
         // A put does not know which value it replaces, and a batch has no conditions for markers.
         let leaves_markers = match action.verb {
             Verb::Put => action.condition.is_none(),
@@ -214,24 +214,17 @@ impl<'m> Checker<'m> {
             let is_removed = removed
                 .filter(|change| change.removes())
                 .any(|change| unique.contains(&change.path.attribute));
-            let wanted: &[bool] = match action.verb {
+            let wanted: &[Verb] = match action.verb {
                 _ if !changes => &[],
-                Verb::Create | Verb::Put => &[true],
-                Verb::Delete => &[false],
+                Verb::Create | Verb::Put => &[Verb::Create],
+                Verb::Delete => &[Verb::Delete],
                 // A value that is removed has no marker any more.
-                Verb::Update if is_removed => &[false],
-                Verb::Update => &[false, true],
+                Verb::Update if is_removed => &[Verb::Delete],
+                Verb::Update => &[Verb::Delete, Verb::Create],
             };
-            let has = |creates: bool| {
-                write.markers.iter().any(|marker| {
-                    marker.creates == creates && marker.entity == entity.name && marker.unique == *unique
-                })
-            };
-            let text = |creates: &bool| {
-                let verb = if *creates { "create" } else { "delete" };
-                format!("\"{verb} marker {}.{}\"", entity.name, unique.join(","))
-            };
-            let missing: Vec<String> = wanted.iter().filter(|creates| !has(**creates)).map(text).collect();
+            let has = |verb: &&Verb| write.has_marker(**verb, entity, unique);
+            let text = |verb: &Verb| marker_text(*verb, entity, unique);
+            let missing: Vec<String> = wanted.iter().filter(|verb| !has(verb)).map(text).collect();
             if missing.is_empty() {
                 continue;
             }
@@ -342,4 +335,9 @@ fn with_condition(write: &Write, action: &Action, test: &str) -> Vec<Repair> {
     let value = quoted(&condition).trim().to_owned();
     let help = format!("write condition = {value}");
     vec![Repair { help, edits: vec![Edit::set(&["write", &write.name, "condition"], value)] }]
+}
+
+/// An action on a marker as a write lists it.
+pub fn marker_text(verb: Verb, entity: &Entity, unique: &[String]) -> String {
+    format!("\"{} marker {}.{}\"", verb.name(), entity.name, unique.join(","))
 }

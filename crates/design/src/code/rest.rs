@@ -233,7 +233,7 @@ pub(super) const REST: &[Code] = &[
         title: "what stays when an item expires",
         severity: Severity::Warning,
         rules: &[88, 55],
-        page: "An item that expires is deleted alone. What belongs to it has to expire by the same attribute: a copy declares that attribute and the same `ttl`. The markers of unique values hold it too, as `explain`, `seed` and `copy` write them; an update that prolongs the item has to prolong them as well, in the same transaction, or the value may be taken twice, or stay taken for good.",
+        page: "An item that expires is deleted alone. What belongs to it has to expire by the same attribute: a copy declares that attribute and the same `ttl`. The markers of unique values hold it too, as `explain`, `seed` and `copy` write them; an update that prolongs the item has to prolong them as well, in the same transaction, or the value may be taken twice, or stay taken for good: `transact = [\"update Session set expiresAt\", \"update marker Session.token\"]`.",
     },
     Code {
         code: "P601",

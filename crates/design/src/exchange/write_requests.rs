@@ -177,6 +177,25 @@ impl<'m> Parts<'_, 'm> {
         add_aliases(body, action, &condition.text);
     }
 
+    /// Gives a marker the expiry of its item.
+    fn prolong(&mut self, entity: &'m Entity, values: &Attributes, key: &str) {
+        let Some(ttl) = &entity.ttl else { return };
+        let marker = marker_of(self.model, entity, &self.item(entity, values), key);
+        let own = encode(&marker_item(self.model, key));
+        let mut body = json!({ "TableName": self.model.table.name, "Key": own });
+        let name = aliased(&mut body, ttl);
+        body["UpdateExpression"] = match marker.get(ttl) {
+            Some(value) => {
+                body["ExpressionAttributeValues"][":expiry"] = encode_value(value);
+                json!(format!("SET {name} = :expiry"))
+            }
+            None => json!(format!("REMOVE {name}")),
+        };
+        let exists = aliased(&mut body, &self.model.table.keys[0]);
+        body["ConditionExpression"] = json!(format!("attribute_exists({exists})"));
+        self.parts.push(("Update", body));
+    }
+
     /// The markers of unique values, listed or implied.
     fn markers(
         &mut self,
@@ -187,23 +206,21 @@ impl<'m> Parts<'_, 'm> {
         new: &Attributes,
     ) {
         for unique in &entity.unique {
-            let listed = |creates: bool| {
-                write.markers.is_empty()
-                    || write.markers.iter().any(|own| {
-                        own.creates == creates && own.entity == entity.name && own.unique == *unique
-                    })
-            };
+            let listed = |verb: Verb| !write.lists_markers() || write.has_marker(verb, entity, unique);
             let before =
                 marker(entity, unique, old).filter(|_| matches!(action.verb, Verb::Update | Verb::Delete));
             let after = marker(entity, unique, new).filter(|_| action.verb != Verb::Delete);
+            if let Some(key) = after.as_ref().filter(|_| action.prolongs(entity, unique)) {
+                self.prolong(entity, new, key);
+            }
             if before == after || action.verb == Verb::Put {
                 continue;
             }
-            if let Some(key) = before.filter(|_| listed(false)) {
+            if let Some(key) = before.filter(|_| listed(Verb::Delete)) {
                 let key = encode(&marker_item(self.model, &key));
                 self.parts.push(("Delete", json!({ "TableName": self.model.table.name, "Key": key })));
             }
-            if let Some(key) = after.filter(|_| listed(true)) {
+            if let Some(key) = after.filter(|_| listed(Verb::Create)) {
                 let item = encode(&marker_of(self.model, entity, &self.item(entity, new), &key));
                 let mut body = json!({ "TableName": self.model.table.name, "Item": item });
                 body["ConditionExpression"] = json!(self.absent(&mut body));

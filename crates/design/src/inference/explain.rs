@@ -48,7 +48,8 @@ pub(super) fn explain(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<
     explain_all(texts, vocabulary).or_else(|| explain_most(texts, vocabulary))
 }
 
-/// The explanation of a part of the texts that holds for all but a few. Of one part more than there may be odd texts, one has none.
+/// The explanation that holds for all texts but a few odd ones. The texts are split into one chunk more than there may be odd texts, so that
+/// at least one chunk has no odd text and shows the explanation.
 fn explain_most(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Part>> {
     let few = few(texts.len());
     if few == 0 {

@@ -149,6 +149,11 @@ impl KeyMapping<'_> {
         names.iter().zip(self.key).all(|(name, template)| template.bare_field() == Some(name))
     }
 
+    /// Returns whether the keys are there for other purposes: attributes of the entity, its type, or keys of the table or another index.
+    pub fn is_borrowed(&self, model: &Model) -> bool {
+        self.is_implied || self.is_semantic(model)
+    }
+
     /// Returns whether a field has a numeric sort key attribute to itself, and so sorts as a number.
     pub fn sorts_as_number(&self, model: &Model, field: &str) -> bool {
         let first = self.location.halves(model).0.len();

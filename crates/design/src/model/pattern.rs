@@ -1,10 +1,10 @@
 //! Access patterns of a model.
 
-use super::Model;
 use super::condition::Condition;
 use super::key_condition::KeyClause;
 use super::traffic::Importance;
 use super::value_type::ValueType;
+use super::{Entity, Model};
 use crate::source::Span;
 use crate::template::FieldTypes;
 
@@ -132,6 +132,17 @@ impl Pattern {
             [one] => Some(one),
             _ => None,
         }
+    }
+
+    /// Returns the entities that `range`, `order` and `where` mean by an attribute: those that have it of the first stage on the way where one
+    /// has it.
+    pub fn entities_with<'m>(&self, model: &'m Model, attribute: &str) -> Vec<&'m Entity> {
+        let has = |entity: &&Entity| entity.attribute(attribute).is_some();
+        let mut on_the_way = self.via.iter().filter_map(|via| model.entity(&via.entity));
+        if let Some(first) = on_the_way.find(has) {
+            return vec![first];
+        }
+        self.targets.iter().filter_map(|target| model.entity(&target.entity)).filter(has).collect()
     }
 
     /// Gives the values of its conditions the types of the attributes that they are compared with.

@@ -27,6 +27,23 @@ pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.get(4..5) == Some("-") && text.get(7..8) == Some("-") && (1..=days).contains(day)
 }
 
+/// Returns the first date of the calendar that sorts behind a text.
+pub fn date_after(text: &str) -> Option<String> {
+    const DAYS_OF_YEAR: u32 = 12 * 31;
+    // Months of 31 days each sort as those of the calendar do.
+    let written = |number: u32| {
+        let (year, day) = (number / DAYS_OF_YEAR, number % DAYS_OF_YEAR);
+        format!("{year:04}-{:02}-{:02}", day / 31 + 1, day % 31 + 1)
+    };
+    let end = 10_000 * DAYS_OF_YEAR;
+    let (mut first, mut beyond) = (0, end);
+    while first < beyond {
+        let middle = first.midpoint(beyond);
+        if written(middle).as_str() > text { beyond = middle } else { first = middle + 1 }
+    }
+    (first..end).map(written).find(|date| is_date(date))
+}
+
 /// Returns the form of an ISO 8601 time with a date, at least minutes, and a zone: `Z` or an offset such as `+02:00`.
 pub fn time_form(text: &str) -> Option<TimeForm> {
     let (time, zone) = match text.strip_suffix('Z') {
@@ -109,6 +126,24 @@ mod tests {
             "",
         ] {
             assert!(!is_date(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_date_behind_a_text_is_the_next_of_the_calendar() {
+        for (text, next) in [
+            ("", Some("0000-01-01")),
+            ("2024-01-31", Some("2024-02-01")),
+            ("2024-02-28", Some("2024-02-29")),
+            ("2026-02-28", Some("2026-03-01")),
+            ("2026-12-31", Some("2027-01-01")),
+            ("2026", Some("2026-01-01")),
+            ("2026-04-31", Some("2026-05-01")),
+            ("2026-04-05T10:30Z", Some("2026-04-06")),
+            ("9999-12-31", None),
+            ("a", None),
+        ] {
+            assert_eq!(date_after(text).as_deref(), next, "{text}");
         }
     }
 

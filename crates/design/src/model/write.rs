@@ -1,5 +1,6 @@
 //! Declared writes of a model.
 
+use super::Entity;
 use super::expression::{Aliases, ConditionExpression, UpdateExpression};
 use crate::source::Span;
 use std::fmt;
@@ -15,7 +16,7 @@ pub struct Write {
     pub transact: bool,
     /// Whether the actions are sent as a BatchWriteItem.
     pub batch: bool,
-    /// The markers of unique values that it writes, if the model lists them; otherwise they follow from the actions.
+    /// The markers of unique values that it writes, as the model lists them.
     pub markers: Vec<MarkerAction>,
     /// Writes per second.
     pub rps: Option<f64>,
@@ -61,11 +62,11 @@ pub struct Action {
     pub values: Aliases,
 }
 
-/// The creation or deletion of the item that keeps values unique.
+/// What a write does to the item that keeps values unique: it creates or deletes it, or updates its expiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkerAction {
-    /// Whether the marker is created; otherwise it is deleted.
-    pub creates: bool,
+    /// What it does.
+    pub verb: Verb,
     /// The name of the entity.
     pub entity: String,
     /// The attributes that are unique together.
@@ -90,6 +91,13 @@ impl Verb {
 }
 
 impl Action {
+    /// Returns whether it updates the attribute by which the items of its entity expire, and leaves some unique values as they are.
+    pub fn prolongs(&self, entity: &Entity, unique: &[String]) -> bool {
+        self.verb == Verb::Update
+            && entity.ttl.as_ref().is_some_and(|ttl| self.set.contains(ttl))
+            && !unique.iter().any(|name| self.set.contains(name))
+    }
+
     /// Creates an action on one item that sets nothing.
     pub fn new(verb: Verb, entity: &str) -> Action {
         Action {
@@ -114,6 +122,18 @@ impl fmt::Display for Action {
 }
 
 impl Write {
+    /// Returns whether the model lists the markers that it creates and deletes; otherwise they follow from the actions.
+    pub fn lists_markers(&self) -> bool {
+        self.markers.iter().any(|marker| marker.verb != Verb::Update)
+    }
+
+    /// Returns whether the model lists that a marker is created, deleted or updated.
+    pub fn has_marker(&self, verb: Verb, entity: &Entity, unique: &[String]) -> bool {
+        let is_it =
+            |own: &MarkerAction| own.verb == verb && own.entity == entity.name && own.unique == *unique;
+        self.markers.iter().any(is_it)
+    }
+
     /// Returns the subject of findings about it: `write.placeOrder`.
     pub fn subject(&self) -> String {
         format!("write.{}", self.name)

@@ -242,16 +242,12 @@ fn action(text: &str) -> Option<Action> {
 /// `create marker User.email` or `delete marker Page.tenantId,slug`.
 fn marker_action(text: &str) -> Option<MarkerAction> {
     let mut words = text.split_whitespace();
-    let creates = match words.next()? {
-        "create" => true,
-        "delete" => false,
-        _ => return None,
-    };
+    let verb = Verb::parse(words.next()?).filter(|verb| *verb != Verb::Put)?;
     if words.next()? != "marker" {
         return None;
     }
     let rest: String = words.collect();
     let (entity, names) = rest.split_once('.')?;
     let unique = names.split(',').map(str::to_owned).collect();
-    Some(MarkerAction { creates, entity: entity.to_owned(), unique })
+    Some(MarkerAction { verb, entity: entity.to_owned(), unique })
 }

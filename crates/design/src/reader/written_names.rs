@@ -4,7 +4,7 @@ use super::references::Names;
 use crate::finding::{Finding, Severity};
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
-use crate::model::{Action, Aggregate, Attribute, Entity, Function, Model, Write};
+use crate::model::{Action, Aggregate, Attribute, Entity, Function, Model, Verb, Write};
 use std::collections::HashMap;
 
 /// Adds the attributes of the entity that its expression changes to what an update sets.
@@ -90,6 +90,15 @@ impl Names<'_> {
             }
         }
         for marker in &write.markers {
+            let stays = |entity: &Entity| marker.verb == Verb::Update && entity.ttl.is_none();
+            if model.entity(&marker.entity).is_some_and(stays) {
+                let message = format!("markers of {} have nothing to update: it has no ttl", marker.entity);
+                self.findings.push(
+                    Finding::new("P002", Severity::Error, &subject, &write.span)
+                        .with_message(message)
+                        .with_help("delete the marker of the old value, and create that of the new one"),
+                );
+            }
             let unique =
                 model.entity(&marker.entity).is_some_and(|entity| entity.unique.contains(&marker.unique));
             if self.known_entity(&subject, &write.span, &marker.entity) && !unique {

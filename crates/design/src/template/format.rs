@@ -39,6 +39,9 @@ pub enum Format {
 }
 
 impl Format {
+    /// A time up to its minute.
+    pub const MINUTE: Format = Format::Bucket(16);
+
     pub(super) fn parse(text: &str) -> Option<Format> {
         match text {
             "escaped" => return Some(Format::Escaped),
@@ -63,13 +66,16 @@ impl Format {
             Format::Plain => String::new(),
             Format::Padded { width, decimals } => format!(":{}", digits_text(width, decimals)),
             Format::Signed { width, decimals } => format!(":+{}", digits_text(width, decimals)),
-            Format::Bucket(length) => {
-                let name = BUCKETS.iter().find(|(_, candidate)| *candidate == length).map(|(name, _)| *name);
-                format!(":{}", name.unwrap_or_default())
-            }
+            Format::Bucket(_) => format!(":{}", self.period().unwrap_or_default()),
             Format::Escaped => ":escaped".to_owned(),
             Format::Lower => ":lower".to_owned(),
         }
+    }
+
+    /// Returns the name of the period into which it puts a time: `day`.
+    pub fn period(self) -> Option<&'static str> {
+        let Format::Bucket(length) = self else { return None };
+        BUCKETS.iter().find(|(_, own)| *own == length).map(|(name, _)| *name)
     }
 
     /// Returns the text of a value in a key; `None` if the value does not fit the format.

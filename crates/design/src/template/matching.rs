@@ -296,9 +296,7 @@ mod tests {
                 let (left, right) = (known_format.restore(text), format.restore(value));
                 let either_lower = *known_format == Format::Lower || *format == Format::Lower;
                 let begins = |format: &Format, start: &str, whole: &str| {
-                    format.length() == Some(4)
-                        && *format == Format::Bucket(4)
-                        && start == &whole[..whole.len().min(start.len())]
+                    *format == Format::Bucket(4) && whole.starts_with(start)
                 };
                 known != name
                     || left == right

@@ -15,9 +15,6 @@ const REST: &str = "\u{1F}";
 /// What stands behind a text, so that the rest is not empty.
 const END: char = '~';
 
-/// How many ways there are to understand a read.
-const READINGS: usize = 16;
-
 /// A pattern that a read may be the request of.
 pub(super) struct Candidate {
     pub pattern: Pattern,
@@ -78,14 +75,14 @@ impl<'r, 'm> Candidates<'r, 'm> {
 
     /// The likeliest.
     pub fn first(&self) -> Pattern {
-        self.pattern(self.reading(0))
+        self.pattern(self.likeliest())
     }
 
     /// All that differ.
     pub fn all(&self) -> Vec<Candidate> {
         let mut known = BTreeSet::new();
         let mut all = Vec::new();
-        for reading in (0..READINGS).map(|number| self.reading(number)) {
+        for reading in self.readings() {
             let pattern = self.pattern(reading);
             if known.insert(pattern_line(&pattern)) {
                 let is_alike = !reading.is_of_index && self.has_same_fields(reading);
@@ -95,16 +92,26 @@ impl<'r, 'm> Candidates<'r, 'm> {
         all
     }
 
-    fn reading(&self, number: usize) -> Reading {
-        let is = |bit: u32| number >> bit & 1 == 0;
+    fn likeliest(&self) -> Reading {
         let has_bounds = matches!(self.read.sort, ObservedSort::Range { .. });
         let is_cut = self.seen.iter().any(|seen| seen.sort.is_cut);
-        Reading {
-            is_bounded: is(0) == (has_bounds || is_cut),
-            is_ordered: is(1),
-            is_of_index: !is(2),
-            is_fixed: is(3),
+        Reading { is_fixed: true, is_of_index: false, is_ordered: true, is_bounded: has_bounds || is_cut }
+    }
+
+    /// All ways to understand the read, the likeliest first.
+    fn readings(&self) -> Vec<Reading> {
+        let bounded = self.likeliest().is_bounded;
+        let mut readings = Vec::new();
+        for is_fixed in [true, false] {
+            for is_of_index in [false, true] {
+                for is_ordered in [true, false] {
+                    for is_bounded in [bounded, !bounded] {
+                        readings.push(Reading { is_fixed, is_of_index, is_ordered, is_bounded });
+                    }
+                }
+            }
         }
+        readings
     }
 
     /// Whether the same fields of all entities are known.

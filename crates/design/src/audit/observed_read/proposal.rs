@@ -6,6 +6,7 @@ use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Model, Pattern};
 use crate::plan::{Plan, SortCondition, Step, plan};
+use crate::relational::naming::free_name;
 use crate::report::explain::condition_text;
 use crate::toml_writer::pattern_line;
 use std::collections::BTreeSet;
@@ -75,7 +76,7 @@ fn best(
     for Candidate { pattern, is_alike } in candidates.all() {
         let Ok(plan) = plan(&keys, &pattern) else { continue };
         if declares(model, place, &plan, read) {
-            return Some(Proposal::Line(pattern_line(&pattern)));
+            return Some(Proposal::Line(line_to_add(model, &pattern)));
         }
         if is_alike && other.is_none() {
             other = other_request(model, &plan, &pattern);
@@ -92,8 +93,14 @@ fn other_request(model: &Model, plan: &Plan<'_>, pattern: &Pattern) -> Option<Pr
         Some(declared) => {
             format!("pattern {} asks for the same items and is sent as {request}", declared.name)
         }
-        None => format!("add {} to [pattern], which is sent as {request}", pattern_line(pattern)),
+        None => format!("add {} to [pattern], which is sent as {request}", line_to_add(model, pattern)),
     }))
+}
+
+/// A pattern as a line of the model, under a name that no declared pattern has.
+fn line_to_add(model: &Model, pattern: &Pattern) -> String {
+    let is_taken = |name: &str| model.patterns.iter().any(|declared| declared.name == name);
+    pattern_line(&Pattern { name: free_name(&pattern.name, is_taken), ..pattern.clone() })
 }
 
 /// Whether one of the requests of a plan is the read.

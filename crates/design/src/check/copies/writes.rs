@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 /// What a write does to the items of an entity.
 struct Effect<'w> {
-    /// The first thing it does.
-    verb: Verb,
+    /// What it does to them in the end: what it puts or deletes it does not only update.
+    action: &'w Action,
     /// It writes whole items.
     puts: bool,
     /// It deletes items, and puts none in their place.
@@ -24,11 +24,14 @@ impl<'w> Effect<'w> {
     fn of(write: &'w Write, entity: &Entity) -> Option<Effect<'w>> {
         let actions: Vec<&Action> =
             write.actions.iter().filter(|action| action.entity == entity.name).collect();
-        let puts = actions.iter().any(|action| matches!(action.verb, Verb::Create | Verb::Put));
-        let removes = !puts && actions.iter().any(|action| action.verb == Verb::Delete);
+        let puts = |action: &&&Action| matches!(action.verb, Verb::Create | Verb::Put);
+        let deletes = |action: &&&Action| action.verb == Verb::Delete;
+        let action = actions.iter().find(puts).or_else(|| actions.iter().find(deletes));
+        let action = *action.or(actions.first())?;
+        let (puts, removes) = (puts(&&action), deletes(&&action));
         let updates = actions.iter().filter(|action| action.verb == Verb::Update);
         let set = updates.flat_map(|action| action.set.iter().map(String::as_str)).collect();
-        Some(Effect { verb: actions.first()?.verb, puts, removes, set })
+        Some(Effect { action, puts, removes, set })
     }
 
     /// The attributes of another entity that the updates change.
@@ -43,8 +46,8 @@ impl Checker<'_> {
         let Some(own) = Effect::of(write, original) else { return };
         match Effect::of(write, copy).filter(|_| write.transact) {
             // Adding an edge or a version always concerns the copy.
-            None if own.verb != Verb::Update || !own.set_of(copy).is_empty() => {
-                self.without_copy(write, original, copy);
+            None if own.action.verb != Verb::Update || !own.set_of(copy).is_empty() => {
+                self.without_copy(write, own.action, original, copy);
             }
             // What changes the copy of the newest version is a rule of its own.
             Some(other) if !copy.latest => self.original_changed(write, (original, &own), (copy, &other)),
@@ -56,15 +59,16 @@ impl Checker<'_> {
     pub(super) fn copy_written(&mut self, write: &Write, original: &Entity, copy: &Entity) {
         let Some(own) = Effect::of(write, copy) else { return };
         match Effect::of(write, original) {
-            None if own.puts || own.removes => self.without_original(write, original, copy, own.verb),
+            None if own.puts || own.removes => {
+                self.without_original(write, original, copy, own.action.verb);
+            }
             None => self.left_behind(write, copy, original, &own.set_of(original)),
             Some(other) if write.transact => self.copy_changed(write, (original, &other), (copy, &own)),
             Some(_) => {}
         }
     }
 
-    fn without_copy(&mut self, write: &Write, original: &Entity, copy: &Entity) {
-        let Some(action) = write.actions.iter().find(|action| action.entity == original.name) else { return };
+    fn without_copy(&mut self, write: &Write, action: &Action, original: &Entity, copy: &Entity) {
         let verb = action.verb.name();
         let other = Action { set: action.set.clone(), ..Action::new(action.verb, &copy.name) };
         let (copy_verb, proposals) = match (copy.latest, action.verb) {

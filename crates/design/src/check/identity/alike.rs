@@ -5,15 +5,15 @@ use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::limits::Precision;
-use crate::model::pattern::Order;
 use crate::model::value_type::ValueType;
-use crate::model::{Action, Attribute, Entity, Model, Pattern, Verb};
+use crate::model::{Action, Attribute, Entity, Model, Verb};
 use crate::name_hints;
 use crate::template::{Format, Part, SHARD};
 use std::collections::BTreeSet;
 
 impl<'m> Checker<'m> {
-    /// The period of which a key has room for one item only: that of a date, of the start of a time into which items are put, or of a precision.
+    /// Where a time tells items apart, the period of which a key has room for one: the day of a date, the bucket into which a key puts
+    /// the time, or a minute if times are declared to have no seconds.
     fn period(&self, entity: &Entity, time: &Attribute) -> Option<&'static str> {
         if time.kind == ValueType::Date {
             return Some("day");
@@ -29,14 +29,11 @@ impl<'m> Checker<'m> {
         // A minute is often meant where measurements arrive.
         let is_minute =
             time.limits.precision == Some(Precision::Minute) && !name_hints::is_stream(&entity.name);
-        let length = if mapping.holds_whole(&time.name) { is_minute.then_some(16) } else { held.max() };
-        length.filter(|_| written).map(|length| match length {
-            4 => "year",
-            7 => "month",
-            13 => "hour",
-            16 => "minute",
-            _ => "day",
-        })
+        let bucket = match mapping.holds_whole(&time.name) {
+            true => is_minute.then_some(Format::MINUTE),
+            false => held.max().map(Format::Bucket),
+        };
+        bucket.filter(|_| written)?.period()
     }
 
     /// The time that alone distinguishes the items of a list from each other.
@@ -122,21 +119,11 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The number that alone distinguishes the items of a list from each other, if it measures something: it is no whole number, or the greatest
-    /// are asked for.
+    /// The number that alone distinguishes the items of a list from each other, if it measures something and does not start a tier.
     fn distinguishing_measure(&self, entity: &'m Entity) -> Option<&'m str> {
         let name = self.distinguishing_field(entity)?;
-        let kind = &entity.attribute(name)?.kind;
-        let is_ranked = || {
-            let returns =
-                |pattern: &&Pattern| pattern.targets.iter().any(|target| target.entity == entity.name);
-            let ranks = |order: &Order| order.by == name && order.descending;
-            let mut patterns = self.model.patterns.iter().filter(returns);
-            patterns.any(|pattern| pattern.order.as_ref().is_some_and(ranks))
-        };
-        let measures = *kind == ValueType::Decimal
-            || (*kind == ValueType::Int && is_ranked() && !name_hints::is_ordinal(name));
-        measures.then_some(name)
+        let is_number = entity.attribute(name)?.kind.is_number();
+        (is_number && name_hints::is_measure(name) && !name_hints::is_tier(&entity.name)).then_some(name)
     }
 
     /// A list whose items differ only in their date, or in the minute: the second of a day overwrites the first.

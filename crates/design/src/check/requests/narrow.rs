@@ -2,10 +2,12 @@
 //! that drops wanted items, an index that does not hold all of them.
 
 use crate::check::Checker;
+use crate::check::bounds::is_outside;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::{self, Comparator, Comparison, Condition, Places, Test};
 use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::limits::End;
 use crate::model::{Bounds, Entity, Model, Pattern, Request, Target};
 use crate::plan;
 use crate::source::Span;
@@ -219,8 +221,10 @@ fn narrow_sort(
             if !target.many && !pattern.inputs.contains(&constant.field) {
                 return false;
             }
-            let is_open =
-                is_range && (constant.is_open(is_upper) || constant.is_beyond(mapping.entity, is_upper));
+            let Constant { field, format, text, .. } = constant;
+            let end = if is_upper { End::Upper } else { End::Lower };
+            let is_outside = || is_outside(text, mapping.entity, field, *format, end);
+            let is_open = is_range && (constant.is_open(is_upper) || is_outside());
             !(is_open || is_meant(pattern, mapping, constant, place))
         };
         let beyond = if is_upper { Ordering::Greater } else { Ordering::Less };
@@ -318,23 +322,5 @@ impl Constant {
         let is_last = |character: char| character >= '~' || matches!(character, '9' | 'z' | 'Z' | ':');
         let is_first = |character: char| character <= '0';
         if is_upper { self.text.chars().all(is_last) } else { self.text.chars().all(is_first) }
-    }
-
-    /// Returns whether it is a bound before or behind all values of the type: `9999-13` for dates, `g` for UUIDs.
-    fn is_beyond(&self, entity: &Entity, is_upper: bool) -> bool {
-        let Some(attribute) = entity.attribute(&self.field) else { return false };
-        let field = Template { parts: vec![Part::Field { name: self.field.clone(), format: self.format }] };
-        let text = self.text.as_str();
-        let first = text.chars().next().zip(field.first_characters(entity));
-        if first.is_some_and(|(own, (least, most))| if is_upper { own > most } else { own < least }) {
-            return true;
-        }
-        // The key goes on behind a value.
-        let is_inside = |value: String| match is_upper {
-            true => value.as_str() < text && !text.starts_with(&value),
-            false => value.as_str() > text,
-        };
-        let outermost = attribute.kind.outermost();
-        !outermost.is_empty() && outermost.iter().all(|own| self.format.apply(own).is_some_and(is_inside))
     }
 }

@@ -281,7 +281,7 @@ impl<'m> Trial<'_, 'm> {
         constants
     }
 
-    /// Calls that ask for what the items have.
+    /// Calls of the pattern: for each item one whose inputs and bounds are the values of that item.
     fn calls(&self, samples: &[Sample<'m>]) -> Vec<Call> {
         let mut calls: Vec<Call> = Vec::new();
         let common = samples.iter().map(|sample| sample.known.texts()).next().cloned().unwrap_or_default();

@@ -206,18 +206,21 @@ impl Open {
 
     fn read(&mut self, text: &str) {
         self.before = None;
-        for character in text.chars() {
-            let is_escaped = self.quote == Some('"') && self.before == Some('\\');
-            let starts = self.before.is_none_or(|before| " [{,:".contains(before));
-            self.before = Some(character).filter(|own| !(is_escaped && *own == '\\'));
-            match (self.quote, character) {
-                (Some(quote), _) if character == quote && !is_escaped => self.quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') if starts => (self.quote, self.before) = (Some(character), None),
-                (None, '[' | '{') => self.depth += 1,
-                (None, ']' | '}') => self.depth = self.depth.saturating_sub(1),
-                (None, _) => {}
-            }
+        text.chars().for_each(|character| self.step(character));
+    }
+
+    fn step(&mut self, character: char) {
+        let is_escaped = self.quote == Some('"') && self.before == Some('\\');
+        let starts = self.before.is_none_or(|before| " [{,:".contains(before));
+        self.before = Some(character).filter(|own| !(is_escaped && *own == '\\'));
+        match (self.quote, character) {
+            // A quote right behind it opens the text again: `'it''s'`.
+            (Some(quote), _) if character == quote && !is_escaped => (self.quote, self.before) = (None, None),
+            (Some(_), _) => {}
+            (None, '"' | '\'') if starts => (self.quote, self.before) = (Some(character), None),
+            (None, '[' | '{') => self.depth += 1,
+            (None, ']' | '}') => self.depth = self.depth.saturating_sub(1),
+            (None, _) => {}
         }
     }
 }
@@ -247,15 +250,12 @@ fn key_of(text: &str) -> Option<(String, &str)> {
 
 /// A line up to its comment, which follows a blank outside of quotes.
 fn without_comment(text: &str) -> &str {
-    let (mut quote, mut before) = (None, ' ');
+    let (mut open, mut before) = (Open::default(), ' ');
     for (at, character) in text.char_indices() {
-        match quote {
-            Some(open) if character == open && before != '\\' => quote = None,
-            Some(_) => {}
-            None if character == '#' && before.is_whitespace() => return &text[..at],
-            None if "\"'".contains(character) && " [{,:".contains(before) => quote = Some(character),
-            None => {}
+        if character == '#' && before.is_whitespace() && open.quote.is_none() {
+            return &text[..at];
         }
+        open.step(character);
         before = character;
     }
     text
@@ -428,10 +428,13 @@ List:
      b]
 Last: !Sub 'a
   b'
+Quotes: 'it''s # \"long\",
+  isn''t it'
 ";
         let expected = json!({
             "Layers": ["it's", { "b": "c" }], "Next": ["a", "b"], "Text": "some text that goes on - here",
             "Quoted": "it is \"open\" [ and closed", "List": ["one two", ["a", "b"]], "Last": { "Fn::Sub": "a b" },
+            "Quotes": "it's # \"long\", isn't it",
         });
         assert_eq!(parse(text).unwrap(), expected);
         assert!(parse("a: [b,\nc: d").unwrap_err().contains("line 1: `[` is not closed"));

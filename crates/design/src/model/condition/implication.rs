@@ -7,8 +7,8 @@
 mod point;
 
 use super::{Comparator, Comparison, Condition, Constant, Test};
-use crate::model::choices::Choices;
 use crate::model::decimal::Decimal;
+use crate::model::text_form::{date_after, is_date};
 use crate::model::value_type::ValueType;
 use crate::template::FieldTypes;
 use point::{Point, Position};
@@ -302,9 +302,8 @@ impl<'a> Regions<'a> {
             }
             Some(ValueType::Bool) => regions.add_bools(),
             Some(kind) if kind.is_number() => regions.add_numbers(*kind == ValueType::Int),
-            Some(ValueType::Choice(choices)) => regions.add_texts(Some(choices)),
             Some(kind) if !kind.is_scalar() => regions.add_containers(),
-            Some(_) => regions.add_texts(None),
+            Some(kind) => regions.add_texts(Some(kind)),
         }
         Some(regions)
     }
@@ -365,24 +364,49 @@ impl<'a> Regions<'a> {
         }
     }
 
-    fn add_texts(&mut self, choices: Option<&Choices>) {
+    fn add_texts(&mut self, kind: Option<&ValueType>) {
         for rank in 0..=2 * self.texts.len() {
             let exact = (rank % 2 == 1).then(|| self.texts[rank / 2].as_str());
-            match (exact, choices) {
-                (Some(text), Some(choices)) if !choices.has(text) => continue,
-                (None, Some(_)) => continue,
+            let is_possible = match (exact, kind) {
+                (Some(text), Some(ValueType::Choice(choices))) => choices.has(text),
+                (None, Some(ValueType::Choice(_))) => false,
+                (Some(text), Some(ValueType::Date)) => is_date(text),
+                (None, Some(ValueType::Date)) => self.gap_has_date(rank / 2),
                 // Nothing sorts before the empty text.
-                (None, None) if rank == 0 && self.texts.first().is_some_and(String::is_empty) => continue,
-                _ => {}
+                (None, _) => rank > 0 || self.texts.first().is_none_or(|first| !first.is_empty()),
+                (Some(_), _) => true,
+            };
+            if !is_possible {
+                continue;
             }
             let all = 0..1usize << self.contents.len();
+            let certain = self.contents_of(self.start_of_gap(rank / 2));
             let possible = all.filter(|contents| match exact {
                 Some(text) => *contents == self.contents_of(text),
-                None => self.is_consistent(*contents),
+                None => certain & !contents == 0 && self.is_consistent(*contents),
             });
             let points: Vec<Point> = possible.map(|contents| Point::Text { rank, contents }).collect();
             self.points.extend(points);
         }
+    }
+
+    /// Returns whether a date lies between the mentioned texts before and after a gap.
+    fn gap_has_date(&self, gap: usize) -> bool {
+        let below = gap.checked_sub(1).map_or("", |before| self.texts[before].as_str());
+        let next = date_after(below);
+        next.is_some_and(|next| self.texts.get(gap).is_none_or(|above| next < *above))
+    }
+
+    /// What all texts between the mentioned ones before and after a gap start with: what these have in common, and one character more of
+    /// the first if the second is no larger than the texts that start so.
+    fn start_of_gap(&self, gap: usize) -> &str {
+        let below = gap.checked_sub(1).and_then(|before| self.texts.get(before));
+        let (Some(below), Some(above)) = (below, self.texts.get(gap)) else { return "" };
+        let same = below.chars().zip(above.chars()).take_while(|(own, other)| own == other);
+        let common: usize = same.map(|(own, _)| own.len_utf8()).sum();
+        let next = below[common..].chars().next().map_or(common, |next| common + next.len_utf8());
+        let is_start = after_prefix(&below[..next]).is_none_or(|after| *above <= after);
+        &below[..if is_start { next } else { common }]
     }
 
     /// Each text of `contains` is an element of its own, whatever it contains itself.

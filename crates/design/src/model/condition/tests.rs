@@ -109,6 +109,13 @@ fn implication_uses_the_types() {
         ("c == 'A' and n > 5 or c == 'B' and n > 7", "n > 4", true),
         ("n > 5 and (c == 'A' or exists(t))", "n != 5", true),
         ("t == 'x' or n == 1", "t == 'x'", false),
+        ("begins_with(t, 'B-')", "contains(t, 'B-')", true),
+        ("begins_with(t, 'XB-')", "contains(t, 'B-') and contains(t, 'X')", true),
+        ("begins_with(t, 'B-') and t != 'B-7'", "contains(t, 'B-')", true),
+        ("begins_with(t, 'B')", "contains(t, 'B-')", false),
+        ("t between 'B' and 'BZ'", "contains(t, 'B')", true),
+        ("t between 'B' and 'C'", "contains(t, 'B')", false),
+        ("t >= 'B'", "contains(t, 'B')", false),
     ] {
         assert_eq!(parse(own).implies(&parse(other), &types), implied, "{own} implies {other}");
     }
@@ -123,6 +130,49 @@ fn implication_uses_the_types() {
     assert!(!parse("c == 'A' and c == 'B'").is_satisfiable(&types));
     assert!(!parse("n > 3 and n < 4").is_satisfiable(&types));
     assert!(parse("d > 3 and d < 4").is_satisfiable(&types));
+}
+
+/// Of dates, only those of the calendar lie between two texts.
+#[test]
+fn implication_agrees_with_the_calendar() {
+    let types: BTreeMap<String, ValueType> = [("d".to_owned(), ValueType::Date)].into();
+    let years = ["0000", "2023", "2024", "2025", "9999"];
+    let days = (1..=12).flat_map(|month| (1..=31).map(move |day| format!("{month:02}-{day:02}")));
+    let days: Vec<String> = days.collect();
+    let dates = years.iter().flat_map(|year| days.iter().map(move |day| format!("{year}-{day}")));
+    let dates: Vec<String> = dates.filter(|date| crate::model::text_form::is_date(date)).collect();
+    let conditions = [
+        "begins_with(d, '2024')",
+        "begins_with(d, '2024-02')",
+        "d between '2024-01-01' and '2024-12-31'",
+        "d between '2024-01-02' and '2024-12-31'",
+        "d between '2024-01-01' and '2024-12-30'",
+        "d > '2024-01-31'",
+        "d >= '2024-02-01'",
+        "d >= '2024-02'",
+        "d > '2024-01-30'",
+        "d < '2024-03'",
+        "d <= '2024-02-29'",
+        "d <= '2024-02-28'",
+        "d != '2024-02-30'",
+        "contains(d, '-02-')",
+        "contains(d, '2024')",
+        "d >= '0'",
+        "d > '9999-12-30' or d <= '9999-12-30'",
+        "d > '0000-01-01'",
+    ];
+    for (own, other) in conditions.iter().flat_map(|own| conditions.map(|other| (own, other))) {
+        let (left, right) = (parse(own), parse(other));
+        let with = |date: &String| Item::from([("d".to_owned(), Value::String(date.clone()))]);
+        let is_against = |item: &Item| left.holds_for(item) && !right.holds_for(item);
+        let mut items = dates.iter().map(with).chain([Item::new()]);
+        let counterexample = items.find(is_against);
+        // What else the texts of a range contain is not known.
+        let is_exact = !own.starts_with("contains") && !other.starts_with("contains");
+        let implied = left.implies(&right, &types);
+        assert!(!implied || counterexample.is_none(), "{own} implies {other}: {counterexample:?}");
+        assert!(implied || counterexample.is_some() || !is_exact, "{own} implies {other}");
+    }
 }
 
 #[test]
