@@ -8,6 +8,7 @@ use partita_design::Severity;
 use partita_design::audit::check_item;
 use partita_design::audit::judge::{Change, judge};
 use partita_design::audit::rules::lost_rules;
+use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
 use partita_design::item::{Item, Value};
 use partita_design::model::Attribute;
@@ -465,4 +466,20 @@ fn a_key_attribute_under_its_own_name_is_a_string_or_a_number() {
         !support::has(&flags("OLD|NEW"), "P222", Severity::Error)
             && !support::has(&flags("OLD|NEW"), "P122", Severity::Error)
     );
+}
+
+#[test]
+fn an_index_with_a_key_that_no_entity_has_is_empty_and_fits_the_items() {
+    let text = support::with_table(
+        "[index.ByLane]\nkeys = [[\"carrier\", \"lane\"], [\"day\", \"weight\"]]\n\
+         [entity.Shipment]\nattributes = { shipmentId = \"ulid\", carrier = \"string\", day = \"date\", weight = \"int\" }\n\
+         key = [\"SHIPMENT#{shipmentId}\", \"SHIPMENT\"]\n\
+         [pattern]\nshipment = { in = [\"shipmentId\"], out = \"Shipment\" }\n",
+    );
+    let finding = support::findings(&text).into_iter().find(|finding| finding.code == "P303").unwrap();
+    assert!(finding.message.contains("no entity has its key lane"), "{}", finding.message);
+    let table = create_table(&support::model(&text));
+    let weight =
+        table["AttributeDefinitions"].as_array().unwrap().iter().find(|own| own["AttributeName"] == "weight");
+    assert_eq!(weight.unwrap()["AttributeType"], "N");
 }

@@ -40,10 +40,20 @@ impl<'m> Checker<'m> {
                 let open = self.plans.values().any(Result::is_err);
                 let severity = if open { Severity::Note } else { Severity::Warning };
                 let finding = Finding::new("P303", severity, index.subject(), &index.span);
-                let message = format!("no pattern is served by {}", index.name);
-                self.report(
-                    finding.with_message(message).with_help("remove it, or add the pattern that needs it"),
-                );
+                let (message, help) = match self.nobody_has(index) {
+                    Some(key) => (
+                        format!("no pattern is served by {}: no entity has its key {key}", index.name),
+                        format!(
+                            "name an attribute of the entities that belong into it, or give them a key there: index.{} = {{ key = … }}",
+                            index.name
+                        ),
+                    ),
+                    None => (
+                        format!("no pattern is served by {}", index.name),
+                        "remove it, or add the pattern that needs it".to_owned(),
+                    ),
+                };
+                self.report(finding.with_message(message).with_help(help));
                 continue;
             }
             self.sparse(index, &users);
@@ -64,6 +74,16 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+    }
+
+    /// A key attribute of an index that no entity has, beside one that some have: probably another name is meant.
+    fn nobody_has(&self, index: &'m Index) -> Option<&'m str> {
+        let entities = &self.model.entities;
+        let is_attribute = |key: &&String| entities.iter().any(|entity| entity.attribute(key).is_some());
+        let has_entries = entities.iter().any(|entity| entity.index_key(&index.name).is_some());
+        let is_given = |key: &&String| is_attribute(key) || self.model.table.keys.contains(key);
+        let missing = index.keys.iter().find(|key| !is_given(key))?;
+        (!has_entries && index.keys.iter().any(|key| is_attribute(&key))).then_some(missing)
     }
 
     /// Entries of an entity that no pattern reads, in an index that serves patterns of others.

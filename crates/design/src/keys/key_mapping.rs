@@ -111,13 +111,18 @@ impl<'m> TableOrIndex<'m> {
     /// Computes [`Self::key_is_number`].
     pub(crate) fn holds_numbers(&self, model: &'m Model, position: usize) -> bool {
         let mappings = self.mappings(model);
-        !mappings.is_empty()
-            && mappings.iter().all(|mapping| {
-                let template = mapping.key.get(position);
-                let field =
-                    template.and_then(Template::bare_field).and_then(|name| mapping.entity.attribute(name));
-                field.is_some_and(|attribute| attribute.kind.is_number())
-            })
+        if mappings.is_empty() {
+            // An item that has the attribute has it with the type of the key, though none is in the index.
+            let name = &self.key_names(model)[position];
+            let mut attributes = model.entities.iter().filter_map(|entity| entity.attribute(name));
+            return attributes.any(|attribute| attribute.kind.is_number());
+        }
+        mappings.iter().all(|mapping| {
+            let template = mapping.key.get(position);
+            let field =
+                template.and_then(Template::bare_field).and_then(|name| mapping.entity.attribute(name));
+            field.is_some_and(|attribute| attribute.kind.is_number())
+        })
     }
 }
 
