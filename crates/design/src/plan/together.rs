@@ -59,8 +59,7 @@ impl<'m> Planner<'_, 'm> {
             access.partition == first.partition
                 && access.fan_out == first.fan_out
                 && access.alternatives == first.alternatives
-                && access.shards.numbers == first.shards.numbers
-                && (access.shards.share >= 1.0 || access.mapping.shard == first.mapping.shard)
+                && access.reads_the_shards_of(first)
         };
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
@@ -200,6 +199,14 @@ struct NextValues<'a> {
 }
 
 impl Access<'_> {
+    /// Whether both read the same shards: all of equally many, or those that one attribute selects.
+    fn reads_the_shards_of(&self, other: &Access<'_>) -> bool {
+        let reads_all = |access: &Access<'_>| access.shards.requests == access.mapping.shards();
+        self.shards.requests == other.shards.requests
+            && self.shards.numbers == other.shards.numbers
+            && (self.mapping.shard == other.mapping.shard || reads_all(self) && reads_all(other))
+    }
+
     /// The parts of the sort key after its known start.
     fn rest(&self) -> &[Part] {
         self.sort_key.parts.get(self.prefix.parts.len()..).unwrap_or_default()
