@@ -6,11 +6,13 @@ use super::requirement::Requirement;
 use super::{Planner, SortCondition, Step};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED};
+use crate::model::each_once::each_once;
 use crate::model::limits::{Precision, Zone};
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Target};
 use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// Why several entities are not read by one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -262,10 +264,11 @@ fn span(accesses: &[(&Target, Access<'_>)]) -> Option<SortCondition> {
 
 /// A filter tests every item, so that one which lacks the attribute is dropped: all entities must have the same requirements.
 fn one_filter(accesses: &[(&Target, Access<'_>)]) -> Result<(), SplitReason> {
-    let all = || accesses.iter().flat_map(|(_, access)| access.requirements());
+    let all: Vec<&Requirement> =
+        each_once(accesses.iter().flat_map(|(_, access)| access.requirements())).collect();
     for (target, access) in accesses {
-        let own: Vec<&Requirement> = access.requirements().collect();
-        if let Some(requirement) = all().find(|requirement| !own.contains(requirement)) {
+        let own: BTreeSet<&Requirement> = access.requirements().collect();
+        if let Some(&requirement) = all.iter().find(|requirement| !own.contains(*requirement)) {
             let (entity, requirement) = (target.entity.clone(), Box::new(requirement.clone()));
             return Err(SplitReason::Filtered { entity, requirement });
         }
