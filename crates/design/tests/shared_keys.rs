@@ -164,3 +164,39 @@ fn keys_are_judged_where_they_are_made() {
     );
     assert!(!has(&text, "P204", Warning), "{:?}", findings(&text));
 }
+
+/// Orders in two indexes with one partition key, and with these shards.
+fn sharded(first: &str, second: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"G1\", \"G2\"]\n[index.GSI2]\nkeys = [\"G1\", \"G3\"]\n\
+         [entity.Order]\nattributes = {{ orderId = \"id\", state = \"id\", day = \"date\" }}\nkey = [\"ORDER#{{orderId}}\", \"ORDER\"]\n\
+         index.GSI1 = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{day}}\"], shard = {{ {first} }} }}\n\
+         index.GSI2 = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{orderId}}\"], shard = {{ {second} }} }}\n"
+    ))
+}
+
+#[test]
+fn a_shared_key_has_one_shard() {
+    let computed = "by = \"orderId\", count = 3";
+    for other in ["count = 3", "by = \"orderId\", count = 10", "by = \"state\", count = 3"] {
+        let text = sharded(other, computed);
+        assert!(has(&text, "P222", Error), "{other}");
+        let model = model(&text);
+        let wrong = |number: u64| {
+            let mut item = items_of(&model, 1).remove(0);
+            let state = item["state"].to_text().unwrap_or_default();
+            item.insert("G1".to_owned(), Value::String(format!("STATE#{state}#{number}")));
+            !violations(&model, &[item]).is_empty()
+        };
+        assert!((0..3).filter(|number| wrong(*number)).count() >= 2, "{other}: either declaration holds");
+    }
+    assert!(!has(&sharded(computed, computed), "P222", Error));
+    let local = |shard: &str| {
+        with_table(&format!(
+            "[index.ByDay]\nlocal = true\nkeys = [\"PK\", \"day\"]\n\
+             [entity.Order]\nattributes = {{ orderId = \"id\", state = \"id\", day = \"date\" }}\nkey = [\"STATE#{{state}}#{{shard}}\", \"ORDER#{{orderId}}\"]\n\
+             shard = {{ count = 10 }}\nindex.ByDay = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{day}}\"], shard = {{ {shard} }} }}\n"
+        ))
+    };
+    assert!(has(&local(computed), "P222", Error) && !has(&local("count = 10"), "P222", Error));
+}
