@@ -10,6 +10,7 @@ use partita_design::audit::stale_keys;
 use partita_design::item::Value;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::plan::plan;
+use partita_design::report::explain;
 use partita_design::{Source, read, toml_writer};
 use support::{codes, findings, has, items_of, model, violations, with_table};
 
@@ -199,4 +200,42 @@ fn a_shared_key_has_one_shard() {
         ))
     };
     assert!(has(&local(computed), "P222", Error) && !has(&local("count = 10"), "P222", Error));
+}
+
+/// Open orders are in one index, and those that are not done in another; both have the sort key GSK.
+fn lasting(expression: &str) -> String {
+    with_table(&format!(
+        "[index.Open]\nkeys = [\"G1\", \"GSK\"]\n[index.Current]\nkeys = [\"G2\", \"GSK\"]\n\
+         [entity.Order]\nattributes = {{ orderId = \"id\", userId = \"id\", state = \"OPEN|PAID|DONE\", day = \"date\" }}\nkey = [\"ORDER#{{orderId}}\", \"ORDER\"]\n\
+         index.Open = {{ key = [\"USER#{{userId}}\", \"{{day}}#{{orderId}}\"], when = \"state == 'OPEN'\" }}\n\
+         index.Current = {{ key = [\"STATE#{{state}}\", \"{{day}}#{{orderId}}\"], when = \"state != 'DONE'\" }}\n\
+         [write]\npay = {{ update = \"Order\", values = {{ ':s' = 'PAID' }}, names = {{ '#s' = 'state' }}, expression = \"SET #s = :s, G2 = :k{expression}\" }}\n\
+         close = {{ update = \"Order\", set = [\"state\"] }}\n"
+    ))
+}
+
+#[test]
+fn an_update_keeps_a_shared_key_while_one_index_holds_the_item() {
+    let help = |expression: &str| -> Vec<String> {
+        let found = findings(&lasting(expression)).into_iter().filter(|own| own.code == "P508");
+        found.map(|own| own.help).collect()
+    };
+    assert_eq!(help(", GSK = :g REMOVE G1"), Vec::<String>::new());
+    assert_eq!(help(" REMOVE G1"), ["also set GSK: SET GSK = :gsk"]);
+    assert_eq!(
+        help(" REMOVE G1, GSK"),
+        ["SET GSK instead: without, queries of the index do not return the item"]
+    );
+    assert_eq!(
+        help(", G1 = :g, GSK = :g"),
+        ["REMOVE G1 instead: otherwise queries of the index still return the item"]
+    );
+    let explained = explain::text(&model(&lasting(", GSK = :g REMOVE G1")), Some("close"));
+    for line in [
+        "also set or remove G1: it exists only when state == 'OPEN'\n",
+        "also set or remove G2: it exists only when state != 'DONE'\n",
+        "also set or remove GSK: it exists only when state == 'OPEN' or state != 'DONE'\n",
+    ] {
+        assert!(explained.contains(line), "{explained}");
+    }
 }
