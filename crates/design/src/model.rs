@@ -5,6 +5,7 @@ mod aggregate;
 pub mod choices;
 pub mod condition;
 pub mod decimal;
+pub(crate) mod each_once;
 pub mod expression;
 mod field_types;
 mod identity;

@@ -38,7 +38,7 @@ use follow::Follow;
 pub use obstacle::{Obstacle, Unserved};
 use requirement::Requirement;
 pub use sort_condition::{SortCondition, sort_overlaps};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 pub use together::SplitReason;
 
 /// The operation of a request.
@@ -367,7 +367,8 @@ impl Step<'_> {
             SortCondition::Between { by, .. } => Some(Requirement::Range(by.clone())),
             _ => None,
         };
-        let wasteful = self.filter.iter().filter(|requirement| !self.confirmations.contains(requirement));
+        let confirmed: BTreeSet<&Requirement> = self.confirmations.iter().collect();
+        let wasteful = self.filter.iter().filter(move |requirement| !confirmed.contains(requirement));
         wasteful.filter(move |requirement| Some(*requirement) != range.as_ref())
     }
 

@@ -124,6 +124,23 @@ fn a_null_is_not_part_of_an_index_key() {
     assert_eq!(messages, [expected]);
 }
 
+/// Plans rest on it: an index for items that have `a` proves a pattern whose items have it.
+#[test]
+fn a_null_is_not_part_of_an_index_key_that_lacks_another_attribute() {
+    let text = MODEL
+        .replace(
+            "unique = [\"email\"]",
+            "index = { GSI1 = { key = [\"NAME#{name}#{phone}\", \"{userId}\"] } }",
+        )
+        .replace("name = {", "phone = \"string?\", name = {");
+    let model = support::model(&text);
+    let mut user = item(&user("u", "a@b"));
+    user.insert("name".to_owned(), Value::Null);
+    let found = check_item(&model, &user);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.starts_with("name is null"), "{found:?}");
+}
+
 #[test]
 fn an_item_has_its_type_and_keeps_it() {
     assert_eq!(verdict(&[change("", "PK=USER#u SK=TASK#t status=OPEN")]), [(0, "type")]);

@@ -370,3 +370,29 @@ fn a_request_that_reads_everything_is_worse_than_one_for_each_entity() {
     };
     assert_eq!(units("[index.ByName]\nlocal = true\nkeys = [\"PK\", \"name\"]\n"), units(""));
 }
+
+#[test]
+fn entities_whose_shards_follow_from_different_attributes_are_read_apart() {
+    let entity = |name: &str, shard: &str| {
+        format!(
+            "[entity.{name}]\nattributes = {{ x = \"string\", y = \"string\", id{name} = \"ulid\" }}\nidentity = \"id{name}\"\n\
+             key = [\"K#{{x}}#{{y}}#{{shard}}\", \"{name}#{{id{name}}}\"]\nshard = {{ {shard} }}\n"
+        )
+    };
+    let both = |alpha: &str, beta: &str| {
+        let pattern = "[pattern]\nboth = { in = [\"x\", \"y\"], out = [\"Alpha*\", \"Beta*\"], rps = 1 }\n";
+        with_table(&format!("{}{}{pattern}", entity("Alpha", alpha), entity("Beta", beta)))
+    };
+    for (alpha, beta, is_one) in [
+        ("by = \"x\", count = 7", "by = \"y\", count = 7", false),
+        ("by = \"x\", count = 7", "by = \"idBeta\", count = 7", false),
+        ("by = \"x\", count = 7", "by = \"x\", count = 5", false),
+        ("by = \"x\", count = 7", "by = \"x\", hash = \"other\", count = 7", false),
+        ("by = \"x\", count = 7", "by = \"x\", count = 7", true),
+        ("by = \"idAlpha\", count = 7", "by = \"idBeta\", count = 7", true),
+        ("by = \"idAlpha\", count = 7", "count = 7", true),
+        ("by = \"idAlpha\", count = 7", "count = 5", false),
+    ] {
+        assert_eq!(is_served_by_one_query(&both(alpha, beta)), is_one, "{alpha}; {beta}");
+    }
+}

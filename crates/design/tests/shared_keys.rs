@@ -10,6 +10,7 @@ use partita_design::audit::stale_keys;
 use partita_design::item::Value;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::plan::plan;
+use partita_design::report::explain;
 use partita_design::{Source, read, toml_writer};
 use support::{codes, findings, has, items_of, model, violations, with_table};
 
@@ -163,4 +164,78 @@ fn keys_are_judged_where_they_are_made() {
          index.GSI1 = { key = [\"SHOP#{shopId}\", \"{day}#{orderId}\"] }\n",
     );
     assert!(!has(&text, "P204", Warning), "{:?}", findings(&text));
+}
+
+/// Orders in two indexes with one partition key, and with these shards.
+fn sharded(first: &str, second: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"G1\", \"G2\"]\n[index.GSI2]\nkeys = [\"G1\", \"G3\"]\n\
+         [entity.Order]\nattributes = {{ orderId = \"id\", state = \"id\", day = \"date\" }}\nkey = [\"ORDER#{{orderId}}\", \"ORDER\"]\n\
+         index.GSI1 = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{day}}\"], shard = {{ {first} }} }}\n\
+         index.GSI2 = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{orderId}}\"], shard = {{ {second} }} }}\n"
+    ))
+}
+
+#[test]
+fn a_shared_key_has_one_shard() {
+    let computed = "by = \"orderId\", count = 3";
+    for other in ["count = 3", "by = \"orderId\", count = 10", "by = \"state\", count = 3"] {
+        let text = sharded(other, computed);
+        assert!(has(&text, "P222", Error), "{other}");
+        let model = model(&text);
+        let wrong = |number: u64| {
+            let mut item = items_of(&model, 1).remove(0);
+            let state = item["state"].to_text().unwrap_or_default();
+            item.insert("G1".to_owned(), Value::String(format!("STATE#{state}#{number}")));
+            !violations(&model, &[item]).is_empty()
+        };
+        assert!((0..3).filter(|number| wrong(*number)).count() >= 2, "{other}: either declaration holds");
+    }
+    assert!(!has(&sharded(computed, computed), "P222", Error));
+    let local = |shard: &str| {
+        with_table(&format!(
+            "[index.ByDay]\nlocal = true\nkeys = [\"PK\", \"day\"]\n\
+             [entity.Order]\nattributes = {{ orderId = \"id\", state = \"id\", day = \"date\" }}\nkey = [\"STATE#{{state}}#{{shard}}\", \"ORDER#{{orderId}}\"]\n\
+             shard = {{ count = 10 }}\nindex.ByDay = {{ key = [\"STATE#{{state}}#{{shard}}\", \"{{day}}\"], shard = {{ {shard} }} }}\n"
+        ))
+    };
+    assert!(has(&local(computed), "P222", Error) && !has(&local("count = 10"), "P222", Error));
+}
+
+/// Open orders are in one index, and those that are not done in another; both have the sort key GSK.
+fn lasting(expression: &str) -> String {
+    with_table(&format!(
+        "[index.Open]\nkeys = [\"G1\", \"GSK\"]\n[index.Current]\nkeys = [\"G2\", \"GSK\"]\n\
+         [entity.Order]\nattributes = {{ orderId = \"id\", userId = \"id\", state = \"OPEN|PAID|DONE\", day = \"date\" }}\nkey = [\"ORDER#{{orderId}}\", \"ORDER\"]\n\
+         index.Open = {{ key = [\"USER#{{userId}}\", \"{{day}}#{{orderId}}\"], when = \"state == 'OPEN'\" }}\n\
+         index.Current = {{ key = [\"STATE#{{state}}\", \"{{day}}#{{orderId}}\"], when = \"state != 'DONE'\" }}\n\
+         [write]\npay = {{ update = \"Order\", values = {{ ':s' = 'PAID' }}, names = {{ '#s' = 'state' }}, expression = \"SET #s = :s, G2 = :k{expression}\" }}\n\
+         close = {{ update = \"Order\", set = [\"state\"] }}\n"
+    ))
+}
+
+#[test]
+fn an_update_keeps_a_shared_key_while_one_index_holds_the_item() {
+    let help = |expression: &str| -> Vec<String> {
+        let found = findings(&lasting(expression)).into_iter().filter(|own| own.code == "P508");
+        found.map(|own| own.help).collect()
+    };
+    assert_eq!(help(", GSK = :g REMOVE G1"), Vec::<String>::new());
+    assert_eq!(help(" REMOVE G1"), ["also set GSK: SET GSK = :gsk"]);
+    assert_eq!(
+        help(" REMOVE G1, GSK"),
+        ["SET GSK instead: without, queries of the index do not return the item"]
+    );
+    assert_eq!(
+        help(", G1 = :g, GSK = :g"),
+        ["REMOVE G1 instead: otherwise queries of the index still return the item"]
+    );
+    let explained = explain::text(&model(&lasting(", GSK = :g REMOVE G1")), Some("close"));
+    for line in [
+        "also set or remove G1: it exists only when state == 'OPEN'\n",
+        "also set or remove G2: it exists only when state != 'DONE'\n",
+        "also set or remove GSK: it exists only when state == 'OPEN' or state != 'DONE'\n",
+    ] {
+        assert!(explained.contains(line), "{explained}");
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::{Violation, violation};
 use crate::item::{Attributes, Item, Value};
-use crate::keys::key_mapping::{is_natural, membership, optional_fields};
+use crate::keys::key_mapping::{Written, is_natural, membership, optional_fields, shard_in};
 use crate::model::{Entity, Index, IndexKey, Model, Shard};
-use crate::template::{SHARD, Template};
+use crate::template::SHARD;
 use std::collections::BTreeMap;
 
 /// An item whose keys are checked.
@@ -22,8 +22,8 @@ impl KeyCheck<'_> {
     /// Returns what is wrong with the keys.
     pub fn violations(&self) -> Vec<Violation> {
         let keys = self.model.table.keys.iter().zip(&self.entity.key);
-        let shard = self.entity.shard.as_ref();
-        let problems = keys.filter_map(|(name, template)| self.mismatch(shard, name, template));
+        let written = keys.map(|(name, template)| (name, Written::new(template, self.entity.shard.as_ref())));
+        let problems = written.filter_map(|(name, written)| self.mismatch(name, written));
         let mut violations: Vec<Violation> = problems.map(|message| violation("key", message)).collect();
         violations.extend(self.index_violations());
         violations
@@ -31,22 +31,23 @@ impl KeyCheck<'_> {
 
     /// What is wrong with the keys in indexes. Several indexes may share a key attribute: an item has it if it is in one of them.
     fn index_violations(&self) -> Vec<Violation> {
-        let entries: Vec<(&Index, &IndexKey, bool)> = self.entries().collect();
-        let (mut violations, mut demanded) = (Vec::new(), BTreeMap::new());
-        for (index, index_key, _) in entries.iter().filter(|(.., belongs)| *belongs) {
-            let null = self.null_violation(index, index_key);
-            let shard = index_key.shard.as_ref().or(self.entity.shard.as_ref());
-            for (name, template) in self.generated(index, index_key) {
-                let is_known = demanded.insert(name, template) == Some(template);
-                let problem = || self.mismatch(shard, name, template);
-                let problem = (!is_known && null.is_none()).then(problem).flatten();
+        let entries: Vec<(&Index, &IndexKey)> = self.entries().collect();
+        let nulls = entries.iter().filter_map(|(index, index_key)| self.null_violation(index, index_key));
+        let (mut violations, mut demanded): (Vec<Violation>, _) = (nulls.collect(), BTreeMap::new());
+        let (held, outside): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(_, index_key)| self.belongs(index_key));
+        for (index, index_key) in held {
+            let is_null = self.null_field(index_key).is_some();
+            for (name, written) in self.generated(index, index_key) {
+                let is_known = demanded.insert(name, written) == Some(written);
+                let problem = || self.mismatch(name, written);
+                let problem = (!is_known && !is_null).then(problem).flatten();
                 violations.extend(problem.map(|message| violation("index", message)));
             }
-            violations.extend(null);
         }
-        for (index, index_key, _) in entries.iter().filter(|(.., belongs)| !*belongs) {
-            for (name, template) in self.generated(index, index_key) {
-                if self.values.contains_key(name) && demanded.insert(name, template).is_none() {
+        for (index, index_key) in outside {
+            for (name, written) in self.generated(index, index_key) {
+                if self.values.contains_key(name) && demanded.insert(name, written).is_none() {
                     let (entity, when) = (&self.entity.name, membership(self.entity, index_key));
                     let message =
                         format!("{name} must be absent: {} holds {entity} only when {when}", index.name);
@@ -57,30 +58,43 @@ impl KeyCheck<'_> {
         violations
     }
 
-    /// The entries of the item's entity, each with whether the item belongs to the index.
-    fn entries(&self) -> impl Iterator<Item = (&Index, &IndexKey, bool)> {
-        self.entity.indexes.iter().filter_map(|index_key| {
-            let mut fields = optional_fields(self.entity, index_key);
-            let belongs = fields.all(|field| self.values.contains_key(field))
-                && index_key.when.holds_for_known(self.item, self.values);
-            Some((self.model.index(&index_key.index)?, index_key, belongs))
-        })
+    /// The entries of the item's entity, with their indexes.
+    fn entries(&self) -> impl Iterator<Item = (&Index, &IndexKey)> {
+        let index = |name: &str| self.model.index(name);
+        self.entity.indexes.iter().filter_map(move |own| Some((index(&own.index)?, own)))
+    }
+
+    /// Whether the item meets the condition of an index.
+    fn is_meant(&self, index_key: &IndexKey) -> bool {
+        index_key.when.holds_for_known(self.item, self.values)
+    }
+
+    /// Whether the item is in an index: it meets its condition and has the attributes of the key.
+    fn belongs(&self, index_key: &IndexKey) -> bool {
+        let mut fields = optional_fields(self.entity, index_key);
+        fields.all(|field| self.values.contains_key(field)) && self.is_meant(index_key)
     }
 
     /// The key attributes that an entry generates; those of an implied one are generated by others.
     fn generated<'i>(
-        &self,
+        &'i self,
         index: &'i Index,
         index_key: &'i IndexKey,
-    ) -> impl Iterator<Item = (&'i str, &'i Template)> + use<'i, '_> {
+    ) -> impl Iterator<Item = (&'i str, Written<'i>)> {
         let keys = index.keys.iter().zip(&index_key.key).filter(|_| !index_key.is_implied);
         let generated = keys.filter(|(name, template)| !is_natural(self.model, name, template));
-        generated.map(|(name, template)| (name.as_str(), template))
+        let shard = shard_in(self.entity, Some(index_key));
+        generated.map(move |(name, template)| (name.as_str(), Written::new(template, shard)))
+    }
+
+    /// The attribute of an index key that is null. Plans rest on it that there is none, whatever else of the key the item lacks.
+    fn null_field<'i>(&'i self, index_key: &'i IndexKey) -> Option<&'i str> {
+        let is_null = |field: &&str| self.item.get(*field) == Some(&Value::Null);
+        optional_fields(self.entity, index_key).find(is_null).filter(|_| self.is_meant(index_key))
     }
 
     fn null_violation(&self, index: &Index, index_key: &IndexKey) -> Option<Violation> {
-        let is_null = |field: &&str| self.item.get(*field) == Some(&Value::Null);
-        let field = optional_fields(self.entity, index_key).find(is_null)?;
+        let field = self.null_field(index_key)?;
         let message = format!(
             "{field} is null, and the keys of {} are made from it: leave the attribute out instead",
             index.name
@@ -89,12 +103,12 @@ impl KeyCheck<'_> {
     }
 
     /// What is wrong with one key attribute.
-    fn mismatch(&self, shard: Option<&Shard>, name: &str, template: &Template) -> Option<String> {
+    fn mismatch(&self, name: &str, Written { template, shard }: Written<'_>) -> Option<String> {
         let entity = self.entity;
         let Some(key) = self.values.get(name) else {
             return Some(format!("{name} is missing: {} requires {template}", entity.name));
         };
-        let own = shard.filter(|_| template.has_field(SHARD)).map(|shard| {
+        let own = shard.map(|shard| {
             let found = template.matches(key, entity).and_then(|mut values| values.remove(SHARD));
             (shard, found.unwrap_or_default())
         });

@@ -4,6 +4,7 @@ use super::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::each_once::each_once;
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model};
 use crate::name_hints;
@@ -249,13 +250,7 @@ fn varying<'e>(entity: &'e Entity, ends: &[&str]) -> Vec<&'e str> {
             || name_hints::is_role(name)
             || id == Some(*name)
     };
-    let mut varying: Vec<&str> = Vec::new();
-    for name in entity.key_fields().filter(|name| !ends.contains(name)).filter(varies) {
-        if !varying.contains(&name) {
-            varying.push(name);
-        }
-    }
-    varying
+    each_once(entity.key_fields().filter(|name| !ends.contains(name)).filter(varies)).collect()
 }
 
 /// The key of a declared relationship with its two ends in place of what lets the same pair exist twice.

@@ -5,10 +5,10 @@ use super::Checker;
 use crate::audit::{StaleKey, stale_keys};
 use crate::finding::Severity;
 use crate::formatting::list;
-use crate::keys::key_mapping::{is_natural, membership};
+use crate::keys::key_sources::{KeySources, Presence};
 use crate::model::condition::{Condition, Constant};
 use crate::model::expression::{Change, Clause, Operand, UpdateExpression};
-use crate::model::{Action, Entity, IndexKey, Write};
+use crate::model::{Action, Entity, Write};
 
 /// Whether an item is in a sparse index after an update.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,56 +31,40 @@ impl<'m> Checker<'m> {
         for stale in stale_keys(self.model, entity, &expression.touched()) {
             self.stale(write, entity, &stale, &after);
         }
-        for index_key in &entity.indexes {
-            let when = membership(entity, index_key);
+        for Presence { keys, indexes, when } in KeySources::new(self.model, entity).presences(|_| true) {
             let wrong = match fate(&when, &after, entity) {
                 Fate::Inside => Clause::Remove,
                 Fate::Outside => Clause::Set,
                 Fate::Open => continue,
             };
-            let keys = self.changed_keys(index_key, expression, wrong);
+            let keys = changed(&keys, expression, wrong);
             if keys.is_empty() {
                 continue;
             }
-            let (index, keys) = (&index_key.index, list(&keys));
+            let keys = list(&keys);
             let (message, help) = match wrong {
                 Clause::Remove => (
-                    format!("{} then belongs into {index} ({when}), and this removes {keys}", entity.name),
-                    format!("SET {keys} instead: without, queries of {index} do not return the item"),
+                    format!("then belongs into {} ({when}), and this removes {keys}", indexes.join(" or ")),
+                    format!("SET {keys} instead: without, queries of the index do not return the item"),
                 ),
                 _ => (
-                    format!("{} then leaves {index} ({when}), and this sets {keys}", entity.name),
-                    format!("REMOVE {keys} instead: otherwise queries of {index} still return the item"),
+                    format!("then leaves {} ({when}), and this sets {keys}", list(&indexes)),
+                    format!("REMOVE {keys} instead: otherwise queries of the index still return the item"),
                 ),
             };
+            let message = format!("{} {message}", entity.name);
             let finding = self.about_write("P508", Severity::Error, write);
             self.report(finding.with_message(message).with_help(help));
         }
     }
 
-    /// The keys of an index that a clause changes, besides those that are attributes of the item anyway.
-    fn changed_keys(
-        &self,
-        index_key: &IndexKey,
-        expression: &UpdateExpression,
-        clause: Clause,
-    ) -> Vec<&'m str> {
-        let Some(index) = self.model.index(&index_key.index) else { return Vec::new() };
-        let changes = |key: &str| {
-            let mut own = expression.changes.iter().filter(|change| change.path.attribute == key);
-            own.any(|change| change.clause == clause && !change.is_idle())
-        };
-        let keys = index.keys.iter().zip(&index_key.key);
-        let generated = keys.filter(|(key, template)| !is_natural(self.model, key, template));
-        generated.map(|(key, _)| key.as_str()).filter(|key| changes(key)).collect()
-    }
-
     fn stale(&mut self, write: &Write, entity: &Entity, stale: &StaleKey<'_>, after: &Condition) {
         let StaleKey { index, key, template, causes } = stale;
-        let when = entity.index_key(index).map(|index_key| membership(entity, index_key)).unwrap_or_default();
+        let mut presences = KeySources::new(self.model, entity).presences(|name| name == *key);
+        let Some(Presence { indexes, when, .. }) = presences.pop() else { return };
         let set = format!("SET {key} = :{}", key.to_lowercase());
         let help = match fate(&when, after, entity) {
-            Fate::Outside => format!("the item leaves {index} ({when}): REMOVE {key}"),
+            Fate::Outside => format!("the item leaves {} ({when}): REMOVE {key}", list(&indexes)),
             Fate::Inside => format!("also set {key}: {set}"),
             Fate::Open if when.is_empty() => format!("also set {key}: {set}"),
             Fate::Open => format!("also {set} where {when}, and REMOVE {key} elsewhere"),
@@ -93,6 +77,15 @@ impl<'m> Checker<'m> {
         let finding = self.about_write("P508", Severity::Error, write);
         self.report(finding.with_message(message).with_help(help));
     }
+}
+
+/// Those of some key attributes that a clause changes.
+fn changed<'m>(keys: &[&'m str], expression: &UpdateExpression, clause: Clause) -> Vec<&'m str> {
+    let changes = |key: &str| {
+        let mut own = expression.changes.iter().filter(|change| change.path.attribute == key);
+        own.any(|change| change.clause == clause && !change.is_idle())
+    };
+    keys.iter().copied().filter(|key| changes(key)).collect()
 }
 
 /// What is known of an item after an update: the attributes that it sets, with their values where the write declares them, and those it removes.

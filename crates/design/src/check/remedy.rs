@@ -7,6 +7,7 @@ use crate::capacity::estimate::write_units;
 use crate::capacity::size;
 use crate::formatting::list;
 use crate::model::condition::{Comparison, Condition, Test};
+use crate::model::each_once::each_once;
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Index, Model, Pattern, Projection};
 use crate::plan::requirement::Requirement;
@@ -15,6 +16,7 @@ use crate::repair::{Edit, Repair, quoted, quoted_list};
 use crate::template::{Format, Part, Template};
 use ranges::as_range;
 pub use ranges::bounded_by_where;
+use std::collections::BTreeSet;
 
 /// The pattern without its declared request, which another one may serve.
 pub fn without_request(pattern: &Pattern) -> Repair {
@@ -69,16 +71,15 @@ fn entries_for(model: &Model, pattern: &Pattern, entity: &Entity) -> Vec<Repair>
         |entity: &Entity| entity.attributes.iter().any(|attribute| attribute.kind == ValueType::String);
     let escapes: &[bool] =
         if entities.iter().any(|entity| texts(entity)) { &[false, true] } else { &[false] };
-    let mut repairs = Vec::new();
-    for (name, is_new) in &slots {
-        for escaped in escapes {
-            let entries = entities
-                .iter()
-                .map(|entity| (*entity, entry(model, pattern, entity, entities.len() > 1, *escaped)));
-            repairs.push(repair(name, *is_new, entries.collect()));
-        }
-    }
-    repairs
+    let is_shared = entities.len() > 1;
+    let entries = |escaped: &bool| -> Vec<(&Entity, String)> {
+        entities.iter().map(|own| (*own, entry(model, pattern, own, is_shared, *escaped))).collect()
+    };
+    let written: Vec<Vec<(&Entity, String)>> = escapes.iter().map(entries).collect();
+    let of_slot = |(name, is_new): &(String, bool)| {
+        written.iter().map(|entries| repair(name, *is_new, entries)).collect::<Vec<_>>()
+    };
+    slots.iter().flat_map(of_slot).collect()
 }
 
 /// Where the attributes that an index lacks may come from: the index itself, or a second read. As long as an entry stays within the same write
@@ -112,12 +113,7 @@ fn projected(index: &Index, missing: &[String]) -> Repair {
         Projection::Include(names) => names,
         Projection::All | Projection::KeysOnly => &[],
     };
-    let mut names: Vec<String> = own.to_vec();
-    for name in missing {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let names: Vec<String> = each_once(own.iter().chain(missing)).cloned().collect();
     let value = quoted_list(&names);
     let help = format!("write project = {value} in [index.{}]", index.name);
     Repair { help, edits: vec![Edit::set(&["index", &index.name, "project"], value)] }
@@ -191,12 +187,7 @@ pub fn in_words(pattern: &Pattern, entity: &Entity) -> String {
 
 /// The attributes that the filter of a step tests, and the entity that has them.
 pub fn filtered<'s, 'm>(step: &'s Step<'m>) -> (&'m Entity, Vec<&'s str>) {
-    let mut tested: Vec<&str> = Vec::new();
-    for name in step.filter.iter().flat_map(Requirement::attributes) {
-        if !tested.contains(&name) {
-            tested.push(name);
-        }
-    }
+    let tested: Vec<&str> = each_once(step.filter.iter().flat_map(Requirement::attributes)).collect();
     let has = |entity: &&&Entity| tested.iter().any(|name| entity.attribute(name).is_some());
     (step.targets.iter().find(has).copied().unwrap_or(step.targets[0]), tested)
 }
@@ -211,7 +202,7 @@ pub fn unique_by_inputs(pattern: &Pattern, entity: &Entity) -> String {
     }
 }
 
-fn repair(index: &str, is_new: bool, entries: Vec<(&Entity, String)>) -> Repair {
+fn repair(index: &str, is_new: bool, entries: &[(&Entity, String)]) -> Repair {
     let mut edits = Vec::new();
     let hint = if is_new {
         let keys = format!("[\"{index}PK\", \"{index}SK\"]");
@@ -223,7 +214,7 @@ fn repair(index: &str, is_new: bool, entries: Vec<(&Entity, String)>) -> Repair 
     let mut parts = Vec::new();
     for (entity, entry) in entries {
         parts.push(format!("add to [entity.{}]: index.{index} = {entry}", entity.name));
-        edits.push(Edit::set(&["entity", &entity.name, "index", index], entry));
+        edits.push(Edit::set(&["entity", &entity.name, "index", index], entry.clone()));
     }
     Repair { help: format!("{} ({hint})", parts.join("; ")), edits }
 }
@@ -231,8 +222,10 @@ fn repair(index: &str, is_new: bool, entries: Vec<(&Entity, String)>) -> Repair 
 /// The keys of an entity in an index that serves a pattern.
 fn entry(model: &Model, pattern: &Pattern, entity: &Entity, shared: bool, escaped: bool) -> String {
     // Only values that the caller knows can be in the partition key.
+    let inputs: BTreeSet<&str> = pattern.inputs.iter().map(String::as_str).collect();
+    let tested = pattern.filter.attributes();
     let is_known = |name: &&str| {
-        pattern.inputs.iter().any(|input| input == name) || pattern.filter.values(name, entity).is_some()
+        inputs.contains(name) || tested.contains(name) && pattern.filter.values(name, entity).is_some()
     };
     let known: Vec<&str> =
         entity.attributes.iter().map(|attribute| attribute.name.as_str()).filter(is_known).collect();
@@ -280,13 +273,8 @@ fn sort_for(pattern: &Pattern, entity: &Entity, shared: bool, escaped: bool) -> 
         Some(id) => vec![id],
         None => entity.key_fields().filter(|field| *field != crate::template::SHARD).collect(),
     };
-    let mut parts: Vec<String> = Vec::new();
-    for name in first.into_iter().chain(identity).filter(|name| entity.attribute(name).is_some()) {
-        let part = field(entity, name, escaped);
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
+    let own = first.into_iter().chain(identity).filter(|name| entity.attribute(name).is_some());
+    let mut parts: Vec<String> = each_once(own).map(|name| field(entity, name, escaped)).collect();
     if shared && first.is_some() {
         parts.insert(1.min(parts.len()), entity.name.to_uppercase());
     } else {

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::finding::{Finding, Severity};
-use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex, Written};
 use crate::keys::keyspace::MAX_NAMED;
 use crate::model::decimal::Decimal;
 use crate::model::limits::Zone;
@@ -45,16 +45,19 @@ impl<'m> Checker<'m> {
     /// An item has each attribute once: what several keys, the type or the entity itself call by one name is one value.
     fn one_value(&mut self, entity: &'m Entity) {
         let model = self.model;
-        let mut written: BTreeMap<&str, &Template> = BTreeMap::new();
+        let mut all: BTreeMap<&str, Written<'_>> = BTreeMap::new();
         let of_type = Template::text(&entity.type_value);
         for mapping in TableOrIndex::all(model).into_iter().filter_map(|location| location.mapping(entity)) {
             let names = mapping.location.key_names(model).iter();
             for (name, template) in names.zip(mapping.key) {
                 let own = entity.attribute(name).is_some() && template.bare_field() != Some(name);
                 let is_type = model.table.type_attribute.as_ref() == Some(name) && *template != of_type;
-                let other = written.insert(name, template).filter(|other| *other != template);
-                let meaning = match other {
-                    Some(other) => format!("{other} in another key"),
+                let written = Written::new(template, mapping.shard);
+                let meaning = match all.insert(name, written).filter(|other| *other != written) {
+                    Some(other) if other.template == template => {
+                        "has another shard in another key".to_owned()
+                    }
+                    Some(other) => format!("{} in another key", other.template),
                     None if own => format!("an attribute of {}", entity.name),
                     None if is_type => "the type attribute".to_owned(),
                     None => continue,

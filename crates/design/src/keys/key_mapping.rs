@@ -87,7 +87,7 @@ impl<'m> TableOrIndex<'m> {
             partition: Template::joined(partition),
             sort,
             when: index_key.map(|own| membership(entity, own)).unwrap_or_default(),
-            shard: index_key.and_then(|own| own.shard.as_ref()).or(entity.shard.as_ref()),
+            shard: shard_in(entity, index_key),
             count: index_key.and_then(|own| own.count),
             is_implied: index_key.is_some_and(|own| own.is_implied),
         })
@@ -123,6 +123,26 @@ impl<'m> TableOrIndex<'m> {
                 template.and_then(Template::bare_field).and_then(|name| mapping.entity.attribute(name));
             field.is_some_and(|attribute| attribute.kind.is_number())
         })
+    }
+}
+
+/// How `{shard}` is chosen in the key of an entity in an index, or in the table.
+pub(crate) fn shard_in<'m>(entity: &'m Entity, index_key: Option<&'m IndexKey>) -> Option<&'m Shard> {
+    index_key.and_then(|own| own.shard.as_ref()).or(entity.shard.as_ref())
+}
+
+/// What is written into a key attribute: what a template makes, with a shard that is chosen in one way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written<'m> {
+    pub template: &'m Template,
+    /// How its `{shard}` is chosen, if it has one.
+    pub shard: Option<&'m Shard>,
+}
+
+impl<'m> Written<'m> {
+    /// What a template of a key writes whose `{shard}` is chosen in this way.
+    pub fn new(template: &'m Template, shard: Option<&'m Shard>) -> Written<'m> {
+        Written { template, shard: shard.filter(|_| template.has_field(SHARD)) }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::key_mapping::{is_natural, membership};
 use crate::model::condition::Condition;
+use crate::model::each_once::each_once;
 use crate::model::{Entity, Index, IndexKey, Model, Shard};
 use crate::template::{SHARD, Template};
 use std::collections::BTreeMap;
@@ -13,6 +14,17 @@ pub(crate) struct KeySources<'m> {
     entity: &'m Entity,
     /// The declared entries that generate a key attribute, by its name.
     generated: BTreeMap<&'m str, Vec<(&'m IndexKey, &'m Template)>>,
+}
+
+/// Key attributes that are generated for the same indexes, and the items that have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Presence<'m> {
+    /// The key attributes.
+    pub keys: Vec<&'m str>,
+    /// The indexes: an item has the attributes if it belongs into one of them.
+    pub indexes: Vec<&'m str>,
+    /// The condition of that.
+    pub when: Condition,
 }
 
 /// A key attribute as items have it, and those that do.
@@ -71,6 +83,17 @@ impl<'m> KeySources<'m> {
         entries.map(|(other, _)| other.index.as_str()).find(|other| *other != entry.index)
     }
 
+    /// Returns which items have some of the generated key attributes.
+    pub fn presences(&self, is_asked: impl Fn(&str) -> bool) -> Vec<Presence<'m>> {
+        let mut keys: BTreeMap<Vec<&'m str>, Vec<&'m str>> = BTreeMap::new();
+        for (name, entries) in self.generated.iter().filter(|(name, _)| is_asked(name)) {
+            let indexes = entries.iter().map(|(entry, _)| entry.index.as_str()).collect();
+            keys.entry(indexes).or_default().push(name);
+        }
+        let when = |keys: &[&str]| self.given(keys[0]).map(|own| own.when).unwrap_or_default();
+        keys.into_iter().map(|(indexes, keys)| Presence { when: when(&keys), indexes, keys }).collect()
+    }
+
     /// Returns whether all items have a key attribute, since an index that holds all of them needs it.
     pub fn is_always_generated(&self, name: &str) -> bool {
         let mut entries = self.generated.get(name).into_iter().flatten();
@@ -112,7 +135,8 @@ fn all_of(given: &[Given<'_>]) -> Condition {
     given.iter().fold(Condition::default(), |all, own| all.and(&own.when))
 }
 
-fn any_of(mut conditions: Vec<Condition>) -> Condition {
+fn any_of(conditions: Vec<Condition>) -> Condition {
+    let mut conditions: Vec<Condition> = each_once(&conditions).cloned().collect();
     match conditions.iter().position(Condition::is_empty) {
         Some(_) => Condition::default(),
         None if conditions.len() == 1 => conditions.remove(0),

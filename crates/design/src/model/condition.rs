@@ -14,6 +14,7 @@ pub use lexer::ConditionError;
 
 use crate::item::{Attributes, Item, Value};
 use crate::model::decimal::Decimal;
+use crate::model::each_once::each_once;
 use crate::model::value_type::ValueType;
 use crate::source::Span;
 use crate::template::FieldTypes;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 const MAX_VALUES: usize = 100;
 
 /// A condition on the attributes of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// All parts hold; without parts, it always holds.
     All(Vec<Condition>),
@@ -57,7 +58,7 @@ pub struct Places {
 }
 
 /// What an attribute is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Comparison {
     /// One value.
     Is(Comparator, Constant),
@@ -74,7 +75,7 @@ pub enum Comparison {
 }
 
 /// A comparison operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Comparator {
     /// `==`
     Equal,
@@ -91,7 +92,7 @@ pub enum Comparator {
 }
 
 /// A value in a condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Constant {
     /// Text.
     Text(String),
@@ -107,13 +108,32 @@ impl Default for Condition {
     }
 }
 
+impl Test {
+    /// What it tests, wherever it is written.
+    fn meaning(&self) -> (&str, &Comparison) {
+        (&self.attribute, &self.comparison)
+    }
+}
+
 impl PartialEq for Test {
     fn eq(&self, other: &Test) -> bool {
-        self.attribute == other.attribute && self.comparison == other.comparison
+        self.meaning() == other.meaning()
     }
 }
 
 impl Eq for Test {}
+
+impl PartialOrd for Test {
+    fn partial_cmp(&self, other: &Test) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Test {
+    fn cmp(&self, other: &Test) -> Ordering {
+        self.meaning().cmp(&other.meaning())
+    }
+}
 
 impl Condition {
     /// Creates the condition that an attribute has a value.
@@ -138,12 +158,8 @@ impl Condition {
     /// Returns the condition that both hold.
     #[must_use]
     pub fn and(&self, other: &Condition) -> Condition {
-        let mut parts: Vec<Condition> = self.conjuncts().into_iter().cloned().collect();
-        for part in other.conjuncts() {
-            if !parts.contains(part) {
-                parts.push(part.clone());
-            }
-        }
+        let all = self.conjuncts().into_iter().chain(other.conjuncts());
+        let mut parts: Vec<Condition> = each_once(all).cloned().collect();
         if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) }
     }
 
@@ -221,11 +237,7 @@ impl Condition {
         match self {
             Condition::Test(test) if test.attribute == attribute => match &test.comparison {
                 Comparison::Is(Comparator::Equal, value) => Some(vec![value]),
-                Comparison::Among(values) => {
-                    let mut distinct: Vec<&Constant> = Vec::new();
-                    values.iter().for_each(|value| add(&mut distinct, value));
-                    Some(distinct)
-                }
+                Comparison::Among(values) => Some(each_once(values).collect()),
                 _ => None,
             },
             Condition::Test(_) | Condition::Not(_) => None,
@@ -237,11 +249,9 @@ impl Condition {
                 }))
             }
             Condition::Any(parts) => {
-                let mut all = Vec::new();
-                for part in parts {
-                    part.listed(attribute)?.into_iter().for_each(|value| add(&mut all, value));
-                }
-                Some(all)
+                let lists: Vec<Vec<&Constant>> =
+                    parts.iter().map(|part| part.listed(attribute)).collect::<Option<_>>()?;
+                Some(each_once(lists.into_iter().flatten()).collect())
             }
         }
     }
@@ -325,12 +335,6 @@ impl Condition {
             Condition::Not(part) => Condition::Not(Box::new(part.map(change))),
             Condition::Test(test) => Condition::Test(change(test)),
         }
-    }
-}
-
-fn add<'a>(values: &mut Vec<&'a Constant>, value: &'a Constant) {
-    if !values.contains(&value) {
-        values.push(value);
     }
 }
 

@@ -22,7 +22,7 @@ impl FieldTypes for Entity {
     }
 
     fn may_be_null(&self, field: &str) -> bool {
-        // No index key is made from null.
+        // No index key is made from null, also where the key lacks another attribute: the audit sees to it.
         let is_made = |own: &IndexKey| own.when.is_empty() && own.key.iter().any(|key| key.has_field(field));
         !self.is_required(field) && !self.indexes.iter().any(is_made)
     }

@@ -1,6 +1,7 @@
 //! What identifies the items of an entity.
 
 use super::{Attribute, Entity};
+use crate::model::each_once::each_once;
 
 impl Entity {
     /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
@@ -35,13 +36,7 @@ impl Entity {
     /// Declares the fields of the key as the identity, if what seems to identify an item is not among them.
     pub(crate) fn identify_by_key(&mut self) {
         if self.identity().is_some_and(|id| !self.has_key_field(id)) {
-            let mut fields: Vec<String> = Vec::new();
-            for field in self.key_fields() {
-                if !fields.iter().any(|own| own == field) {
-                    fields.push(field.to_owned());
-                }
-            }
-            self.identity = fields;
+            self.identity = each_once(self.key_fields()).map(str::to_owned).collect();
         }
     }
 

@@ -9,6 +9,7 @@ use crate::capacity::basis::Basis;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
 use crate::model::condition::{Condition, Constant};
+use crate::model::each_once::each_once;
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -311,8 +312,7 @@ fn is_bucket_only(attribute: &str, parts: &[Part], entity: &Entity) -> bool {
 fn fixed_fields(partitions: &Partitions, prefix: &Template, sort: &SortCondition) -> Vec<String> {
     let fields = prefix.fields().chain(exact_template(sort).into_iter().flat_map(Template::fields));
     let all = partitions.fixed.iter().map(String::as_str).chain(fields);
-    let mut seen = BTreeSet::new();
-    all.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+    each_once(all).map(str::to_owned).collect()
 }
 
 /// The whole sort key, if it is known.

@@ -85,8 +85,11 @@ impl<'m> Planner<'_, 'm> {
 
     /// The items that a filter on inputs leaves; what other tests leave is not known.
     fn left_by_inputs(&self, access: &Access<'m>, read: ItemCount) -> ItemCount {
-        let is_filter = |input: &&String| access.filter.contains(&Requirement::Input((*input).clone()));
-        let inputs: Vec<&String> = self.pattern.inputs.iter().filter(is_filter).collect();
+        let tested = access.filter.iter().filter_map(|requirement| match requirement {
+            Requirement::Input(name) => Some(name),
+            _ => None,
+        });
+        let inputs: Vec<&String> = tested.collect();
         if inputs.is_empty() {
             return read;
         }

@@ -4,10 +4,11 @@ use super::access::Access;
 use super::afterwards::Afterwards;
 use super::amount::Amount;
 use super::follow::batches;
-use super::requirement::{Requirement, distinct};
+use super::requirement::Requirement;
 use super::{Obstacle, Operation, Planner, SortCondition, Step, primary_key};
 use crate::capacity::size;
 use crate::keys::key_mapping::TableOrIndex;
+use crate::model::each_once::each_once;
 use crate::model::{Entity, Target};
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ impl<'m> Planner<'_, 'm> {
         accesses: &[(&Target, Access<'m>)],
         cover: Option<SortCondition>,
     ) -> Result<Vec<Step<'m>>, Obstacle> {
-        let late = distinct(accesses.iter().flat_map(|(_, access)| &access.unfiltered));
+        let late = united(accesses, |access| &access.unfiltered);
         let step = self.first_step(accesses, cover, late.is_empty());
         let hydration = self.hydration(accesses, &step)?;
         let mut steps: Vec<Step<'m>> = std::iter::once(step).chain(hydration).collect();
@@ -47,8 +48,8 @@ impl<'m> Planner<'_, 'm> {
         let exact = matches!(sort, SortCondition::Equals(_)) || first.mapping.sort.is_none();
         let is_get = exact && location.index.is_none() && first.fan_out == 1 && self.declared.is_none();
         let (extras, strays) = self.neighbours(location, accesses, &sort);
-        let filter = distinct(accesses.iter().flat_map(|(_, access)| &access.filter));
-        let confirmations = distinct(accesses.iter().flat_map(|(_, access)| &access.confirmations));
+        let filter = united(accesses, |access| &access.filter);
+        let confirmations = united(accesses, |access| &access.confirmations);
         // `Limit` counts what is read, whatever is dropped afterwards.
         let is_sifted = filter.len() != confirmations.len() || !is_last_test || !extras.is_empty();
         let wanted = self.limit(accesses, exact).filter(|_| is_last_test);
@@ -180,4 +181,12 @@ impl<'m> Planner<'_, 'm> {
         let found = read.iter().map(|read| if all > 0.0 { step.found.average * read / all } else { 0.0 });
         found.zip(whole).map(|(items, each)| items * each).collect()
     }
+}
+
+/// What several accesses require, each requirement once.
+fn united(
+    accesses: &[(&Target, Access<'_>)],
+    required: impl for<'a> Fn(&'a Access<'_>) -> &'a [Requirement],
+) -> Vec<Requirement> {
+    each_once(accesses.iter().flat_map(|(_, access)| required(access))).cloned().collect()
 }

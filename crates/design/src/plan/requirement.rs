@@ -4,7 +4,7 @@ use crate::model::condition::Condition;
 use std::fmt;
 
 /// What an item must meet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Requirement {
     /// The attribute has the value of the input of the same name.
     Input(String),
@@ -37,17 +37,6 @@ impl fmt::Display for Requirement {
             Requirement::Range(by) => write!(out, "{by} BETWEEN :from AND :to"),
         }
     }
-}
-
-/// Returns each requirement once, in the order in which they first occur.
-pub(super) fn distinct<'a>(all: impl IntoIterator<Item = &'a Requirement>) -> Vec<Requirement> {
-    let mut distinct: Vec<Requirement> = Vec::new();
-    for requirement in all {
-        if !distinct.contains(requirement) {
-            distinct.push(requirement.clone());
-        }
-    }
-    distinct
 }
 
 /// Returns the text of requirements that are to be met together.

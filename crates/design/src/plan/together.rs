@@ -6,11 +6,13 @@ use super::requirement::Requirement;
 use super::{Planner, SortCondition, Step};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::{KeyRange, MAX_NAMED};
+use crate::model::each_once::each_once;
 use crate::model::limits::{Precision, Zone};
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Target};
 use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// Why several entities are not read by one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +61,7 @@ impl<'m> Planner<'_, 'm> {
             access.partition == first.partition
                 && access.fan_out == first.fan_out
                 && access.alternatives == first.alternatives
-                && access.shards.numbers == first.shards.numbers
-                && (access.shards.share >= 1.0 || access.mapping.shard == first.mapping.shard)
+                && access.reads_the_shards_of(first)
         };
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
@@ -204,6 +205,14 @@ struct NextValues<'a> {
 }
 
 impl Access<'_> {
+    /// Whether both read the same shards: all of equally many, or those that one attribute selects.
+    fn reads_the_shards_of(&self, other: &Access<'_>) -> bool {
+        let reads_all = |access: &Access<'_>| access.shards.requests == access.mapping.shards();
+        self.shards.requests == other.shards.requests
+            && self.shards.numbers == other.shards.numbers
+            && (self.mapping.shard == other.mapping.shard || reads_all(self) && reads_all(other))
+    }
+
     /// The parts of the sort key after its known start.
     fn rest(&self) -> &[Part] {
         self.sort_key.parts.get(self.prefix.parts.len()..).unwrap_or_default()
@@ -259,10 +268,11 @@ fn span(accesses: &[(&Target, Access<'_>)]) -> Option<SortCondition> {
 
 /// A filter tests every item, so that one which lacks the attribute is dropped: all entities must have the same requirements.
 fn one_filter(accesses: &[(&Target, Access<'_>)]) -> Result<(), SplitReason> {
-    let all = || accesses.iter().flat_map(|(_, access)| access.requirements());
+    let all: Vec<&Requirement> =
+        each_once(accesses.iter().flat_map(|(_, access)| access.requirements())).collect();
     for (target, access) in accesses {
-        let own: Vec<&Requirement> = access.requirements().collect();
-        if let Some(requirement) = all().find(|requirement| !own.contains(requirement)) {
+        let own: BTreeSet<&Requirement> = access.requirements().collect();
+        if let Some(&requirement) = all.iter().find(|requirement| !own.contains(*requirement)) {
             let (entity, requirement) = (target.entity.clone(), Box::new(requirement.clone()));
             return Err(SplitReason::Filtered { entity, requirement });
         }

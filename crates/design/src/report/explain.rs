@@ -7,7 +7,7 @@ use crate::exchange::request_json::{declared_json, sent_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
 use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
-use crate::keys::key_mapping::membership;
+use crate::keys::key_sources::{KeySources, Presence};
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
@@ -340,13 +340,8 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
         let Some(entity) = model.entity(&action.entity) else { continue };
         let touched = |name: &str| action.set.iter().any(|set| set == name);
         let stale = stale_keys(model, entity, &action.set.iter().map(String::as_str).collect());
-        for index_key in &entity.indexes {
-            let own = stale.iter().filter(|stale| stale.index == index_key.index);
-            let keys: Vec<&str> = own.map(|stale| stale.key).collect();
-            if keys.is_empty() {
-                continue;
-            }
-            let when = membership(entity, index_key);
+        let is_stale = |name: &str| stale.iter().any(|stale| stale.key == name);
+        for Presence { keys, when, .. } in KeySources::new(model, entity).presences(is_stale) {
             if when.attributes().into_iter().any(touched) {
                 let exist = if keys.len() == 1 { "it exists" } else { "they exist" };
                 text.push_str(&format!("  also set or remove {}: {exist} only when {when}\n", list(&keys)));

@@ -124,6 +124,21 @@ fn many_tests(n: usize) -> String {
     )
 }
 
+/// Entities of one partition with the same attributes, and patterns that filter all of them by each.
+fn common_filters(n: usize) -> String {
+    let list = |part: &str| lines(n, part).trim_end().replace('\n', ", ");
+    let attributes = list("a% = \"string\"");
+    let entity = |number: usize| {
+        format!(
+            "[entity.E{number}]\nattributes = {{ userId = \"id\", e{number}Id = \"ulid\", {attributes} }}\n\
+             key = [\"USER#{{userId}}\", \"E{number}#{{e{number}Id}}\"]\n"
+        )
+    };
+    let pattern =
+        format!("p% = {{ in = [\"userId\", {}], out = [\"E0*\", \"E1*\", \"E2*\"] }}", list("\"a%\""));
+    format!("{}[pattern]\n{}", (0..3).map(entity).collect::<String>(), lines(3, &pattern))
+}
+
 /// Attributes reads of entities that only their types tell apart; each has a pattern.
 fn attribute_reads(n: usize) -> Work {
     let entity = "[entity.E%]\nattributes = { x = \"id\" }\nkey = [\"{x}\", \"S\"]";
@@ -279,6 +294,7 @@ const CHECKS: &[Case] = &[
     // From ten patterns on, as many repairs are tried as are tried at all.
     Case { name: "model_long_conditions", size: 10, prepare: |n| check_model(long_conditions(n)) },
     Case { name: "model_many_tests", size: 25, prepare: |n| check_model(many_tests(n)) },
+    Case { name: "model_common_filters", size: 50, prepare: |n| check_model(common_filters(n)) },
     Case { name: "model_attributed_reads", size: 100, prepare: attribute_reads },
     Case { name: "model_aggregates", size: 25, prepare: |n| check_model(aggregates(n)) },
     Case { name: "model_long_expressions", size: 50, prepare: |n| check_model(long_expressions(n)) },

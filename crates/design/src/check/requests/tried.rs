@@ -11,6 +11,7 @@ use crate::generate::typed_item;
 use crate::item::Attributes;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::Condition;
+use crate::model::each_once::each_once;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Pattern, Request};
@@ -158,13 +159,9 @@ impl<'m> Trial<'_, 'm> {
         let tested = self.request.filter.attributes().into_iter().chain(self.pattern.filter.attributes());
         let inputs = self.pattern.inputs.iter().map(String::as_str);
         let keys = sample.mapping.sort.iter().flat_map(Template::fields);
-        let mut names: Vec<&str> = Vec::new();
-        for name in range.chain(tested).chain(inputs).chain(keys) {
-            if !names.contains(&name) && known.entity().attribute(name).is_some() {
-                names.push(name);
-            }
-        }
-        let shown = names.iter().take(MAX_SHOWN).map(|name| match known.texts().get(*name) {
+        let own = range.chain(tested).chain(inputs).chain(keys);
+        let own = own.filter(|name| known.entity().attribute(name).is_some());
+        let shown = each_once(own).take(MAX_SHOWN).map(|name| match known.texts().get(name) {
             Some(text) => format!("{name} '{text}'"),
             None => format!("no {name}"),
         });

@@ -30,8 +30,9 @@ impl Condition {
     pub fn implies(&self, other: &Condition, types: &dyn FieldTypes) -> bool {
         let mut budget = MAX_EVALUATIONS;
         let own = self.conjuncts();
+        let known: BTreeSet<&Condition> = own.iter().copied().collect();
         other.conjuncts().into_iter().all(|wanted| {
-            if own.contains(&wanted) {
+            if known.contains(wanted) {
                 return true;
             }
             let mut parts: Vec<(&Condition, bool)> =
