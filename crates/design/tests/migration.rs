@@ -244,10 +244,10 @@ fn a_copy_is_found_where_the_old_model_put_it() {
     assert_eq!(copy.old_key, Some(item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER")])));
     let transition = Transition { old: &old, new: &new };
     let moved = item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER"), ("type", "CustomerByEmail")]);
-    assert!(matches!(transition.image(&moved), Image::Copy { was_copy: true, .. }));
+    assert!(matches!(transition.image(&moved), Image::Copy { is_redundant: true, .. }));
     let (users, customers) = (model(USERS), model(CUSTOMERS));
     let transition = Transition { old: &users, new: &customers };
-    let in_new_form = matches!(transition.image(&moved), Image::Copy { was_copy: true, .. });
+    let in_new_form = matches!(transition.image(&moved), Image::Copy { is_redundant: true, .. });
     assert!(in_new_form, "the old model has no such items: it is a copy already");
 }
 
@@ -700,9 +700,80 @@ fn a_value_that_only_the_future_copy_has_is_not_overwritten() {
             ("colour", "red"),
         ])
     };
-    let overwritten = |card: &Item| transition.overwritten(made.entity.unwrap(), &made.item, card);
+    let original = user_with(&[("name", "Ann")]);
+    let overwritten = |card: &Item| {
+        let wanted = transition.completed_copy(made.entity.unwrap(), &made.item, card);
+        transition.overwritten(made.entity.unwrap(), &original, &wanted, card)
+    };
     assert_eq!(overwritten(&card("Ann")), None);
-    assert_eq!(overwritten(&card("Annie")).as_deref(), Some("name"));
+    let expected = "Card becomes a copy, and its name is not that of its original";
+    assert_eq!(overwritten(&card("Annie")).as_deref(), Some(expected));
+}
+
+/// Users with copies by their names.
+const BY_NAME: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "USER"]
+unique = ["name"]
+[entity.ByName]
+attributes = { userId = "id", name = "string" }
+copies = "User"
+key = ["NAME#{userId}", "NAME"]
+"#;
+
+fn copy_by_name(texts: &[(&str, &str)]) -> Item {
+    let own = [("PK", "NAME#1"), ("SK", "NAME"), ("type", "ByName"), ("userId", "1"), ("name", "Ann")];
+    let mut copy = item(&own);
+    copy.extend(item(texts));
+    copy
+}
+
+#[test]
+fn a_value_that_only_a_copy_has_is_neither_overwritten_nor_deleted() {
+    let old = model(BY_NAME);
+    let renamed = BY_NAME
+        .replace("name = \"string\"", "title = { type = \"string\", was = \"name\" }, level = \"int?\"")
+        .replace("unique = [\"name\"]", "unique = [\"title\"]")
+        .replace("\"type\"\n", "\"kind\"\n");
+    let original = user_with(&[("name", "Ann")]);
+    for new in [model(&renamed), model(&renamed.replace("NAME#{userId}", "TITLE#{userId}"))] {
+        let transition = Transition { old: &old, new: &new };
+        let made = new_item(&old, &new, &original).companions.pop().unwrap();
+        let overwritten = |original: &Item, present: &Item| {
+            let wanted = transition.completed_copy(made.entity.unwrap(), &made.item, present);
+            transition.overwritten(made.entity.unwrap(), original, &wanted, present)
+        };
+        let is_redundant =
+            |copy: &Item| matches!(transition.image(copy), Image::Copy { is_redundant: true, .. });
+        for (texts, expected) in [
+            (&[][..], None),
+            (&[("name", "an earlier name")], None),
+            (&[("own", "X")], None),
+            (&[("title", "Other")], Some("ByName becomes a copy, and its title is not that of its original")),
+            (&[("level", "7")], Some("ByName becomes a copy, and its level is not that of its original")),
+            (
+                &[("kind", "mine")],
+                Some(
+                    "ByName has an attribute kind of its own, and the new model a key or a type of that name: rename one of them",
+                ),
+            ),
+        ] {
+            let copy = copy_by_name(texts);
+            assert_eq!(overwritten(&original, &copy).as_deref(), expected);
+            assert_eq!(is_redundant(&copy), texts.iter().all(|(name, _)| *name == "name"), "{texts:?}");
+        }
+        let mut in_new_form = made.item.clone();
+        assert!(is_redundant(&in_new_form), "a repetition knows it");
+        in_new_form.extend(item(&[("title", "an earlier title")]));
+        let renamed_original = new_item(&old, &new, &original).item;
+        assert_eq!(overwritten(&renamed_original, &in_new_form), None, "it gets the value of its original");
+    }
 }
 
 #[test]
@@ -797,14 +868,17 @@ fn an_item_without_a_type_is_not_taken_for_what_has_such_a_key() {
             assert!(matches!(image, Image::Unknown(_)), "{foreign:?} becomes {image:?}");
         }
         let stays = (Transition { old: &new, new: &new }).image(foreign);
-        assert!(matches!(stays, Image::Copy { was_copy: false, .. }), "it is not removed: {stays:?}");
+        assert!(matches!(stays, Image::Copy { is_redundant: false, .. }), "it is not removed: {stays:?}");
     }
     let made = new_item(&old, &new, &user_with(&[("name", "Ann")])).companions.remove(0).item;
-    assert!(matches!(forth.image(&made), Image::Copy { was_copy: true, .. }), "a repetition knows it");
+    assert!(matches!(forth.image(&made), Image::Copy { is_redundant: true, .. }), "a repetition knows it");
     assert!(matches!(back.image(&made), Image::Dropped));
     let mut noted = made.clone();
     noted.extend(item(&[("note", "mine")]));
-    assert!(matches!(forth.image(&noted), Image::Copy { was_copy: false, .. }), "it has a value of its own");
+    assert!(
+        matches!(forth.image(&noted), Image::Copy { is_redundant: false, .. }),
+        "it has a value of its own"
+    );
 }
 
 #[test]

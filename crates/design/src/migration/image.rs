@@ -20,8 +20,8 @@ pub enum Image<'m> {
     Copy {
         /// What it is in the new model.
         entity: &'m Entity,
-        /// Whether it is a copy already: without an original it is of no use.
-        was_copy: bool,
+        /// Whether it is a copy already and has no values of its own: without an original it is of no use.
+        is_redundant: bool,
     },
     /// A copy that the new model does not have: its original has all its values.
     Dropped,
@@ -74,7 +74,7 @@ impl<'m> Transition<'m> {
             Err(image) => return image,
         };
         if is_derived(self.new, after) {
-            return Image::Copy { entity: after, was_copy: self.was_copy(after, item, &texts) };
+            return Image::Copy { entity: after, is_redundant: self.is_redundant_copy(after, item, &texts) };
         }
         let values = Values::new(self, before, after, item, &texts);
         let made = match self.contradiction(before, after, &texts, &values) {
@@ -165,8 +165,7 @@ impl<'m> Transition<'m> {
         let successor = self.successor(before, &values).map_err(Image::Unknown)?;
         if let Some(after) = after
             && successor.is_none_or(|successor| successor.name != after.name)
-            && check_item(self.new, item).is_empty()
-            && !check_item(self.old, item).is_empty()
+            && self.conforms_to_new_only(item)
         {
             return Ok((self.predecessor(after), after));
         }
@@ -177,32 +176,52 @@ impl<'m> Transition<'m> {
                     "they have a key of {name}, which the new model does not have, but not its type"
                 ));
             }
-            match self.is_redundant(before, item) {
+            match is_redundant(self.old, before, item) {
                 true => Image::Dropped,
                 false => Image::Removed(before.name.clone()),
             }
         })
     }
 
-    /// Whether an item that becomes a copy was one: a copy of the old model, or one in its new form. Only its type and what its entity declares
-    /// tell that from an item of the application with such a key.
-    fn was_copy(&self, after: &Entity, item: &Item, texts: &Attributes) -> bool {
-        if let Some(before) = recognise(self.old, texts) {
-            return is_derived(self.old, before) && has_type_of(self.old, before, texts);
-        }
-        let generated = generated_names(self.new, after);
-        item.keys().all(|name| generated.contains(name.as_str()) || after.attribute(name).is_some())
+    fn conforms_to_new_only(&self, item: &Item) -> bool {
+        check_item(self.new, item).is_empty() && !check_item(self.old, item).is_empty()
     }
 
-    /// Whether an item of the old model is a copy that has no values of its own.
-    fn is_redundant(&self, before: &Entity, item: &Item) -> bool {
-        let original = before.copies.as_deref().and_then(|name| self.old.entity(name));
-        let made = made_names(self.old, before, item);
-        is_derived(self.old, before)
-            && original.is_some_and(|original| {
-                let is_shared = |name: &String| original.attribute(name).is_some();
-                item.keys().all(|name| made.contains(name.as_str()) || is_shared(name))
-            })
+    /// What an item that becomes a copy was copied to under the old model, if it was a copy there. Only its type tells that from an item of the
+    /// application with such a key.
+    pub(super) fn former_copy(&self, texts: &Attributes) -> Option<&'m Entity> {
+        let before = recognise(self.old, texts)?;
+        (is_derived(self.old, before) && has_type_of(self.old, before, texts)).then_some(before)
+    }
+
+    /// Whether an item that becomes a copy was one, in its old form or its new one, and has no values of its own.
+    fn is_redundant_copy(&self, after: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_new = || self.is_new_copy(after, item, texts);
+        match self.former_copy(texts) {
+            Some(before) => {
+                is_redundant(self.old, before, item) || (is_redundant(self.new, after, item) && is_new())
+            }
+            None => self.has_declared_only(after, item) && is_new(),
+        }
+    }
+
+    /// Whether an item is a copy, but not one of the old model any more.
+    pub(super) fn is_new_copy(&self, copy: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_outdated = |before| is_derived(self.old, before) && self.conforms_to_new_only(item);
+        recognise(self.old, texts).is_none_or(is_outdated) && self.may_be_new_copy(copy, item, texts)
+    }
+
+    /// Whether an item may be a copy in its new form: its type shows it, or that it has no other attributes.
+    pub(super) fn may_be_new_copy(&self, copy: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_marked = self.new.table.type_attribute.is_some() && has_type_of(self.new, copy, texts);
+        let found = recognise(self.new, texts).filter(|_| is_marked || self.has_declared_only(copy, item));
+        found.is_some_and(|found| found.name == copy.name)
+    }
+
+    /// Whether an item has nothing but what the new model generates or declares for an entity.
+    fn has_declared_only(&self, entity: &Entity, item: &Item) -> bool {
+        let generated = generated_names(self.new, entity);
+        item.keys().all(|name| generated.contains(name.as_str()) || entity.attribute(name).is_some())
     }
 
     /// Returns the keys of the markers and copies that an item has under the old model.
@@ -259,6 +278,17 @@ pub(super) fn is_marker(model: &Model, texts: &Attributes) -> bool {
 fn has_type_of(model: &Model, entity: &Entity, texts: &Attributes) -> bool {
     let name = model.table.type_attribute.as_ref();
     name.is_none_or(|name| texts.get(name) == Some(&entity.type_value))
+}
+
+/// Whether an item of a model is a copy that has no values of its own.
+fn is_redundant(model: &Model, entity: &Entity, item: &Item) -> bool {
+    let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+    let made = made_names(model, entity, item);
+    is_derived(model, entity)
+        && original.is_some_and(|original| {
+            let is_shared = |name: &String| original.attribute(name).is_some();
+            item.keys().all(|name| made.contains(name.as_str()) || is_shared(name))
+        })
 }
 
 /// Returns whether the items of an entity are made from those of another.

@@ -135,8 +135,8 @@ impl<'t> Migration<'t> {
                     .chain(old_keys)
                     .try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))
             }
-            Image::Copy { was_copy, .. } => {
-                ledger.add(own, if *was_copy { Claim::Derived } else { Claim::Valuable })
+            Image::Copy { is_redundant, .. } => {
+                ledger.add(own, if *is_redundant { Claim::Derived } else { Claim::Valuable })
             }
             Image::Marker if work.item.len() > key.len() => ledger.add(own, Claim::Valuable),
             Image::Marker | Image::Dropped if in_place => ledger.add(own, Claim::Derived),
