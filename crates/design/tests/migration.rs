@@ -940,3 +940,38 @@ fn a_value_that_only_the_key_holds_gets_its_new_type_there() {
     let noon = event("2026-01-01T12:00:00Z");
     assert_eq!(new_item(&old, &new, &noon).item, noon, "it would lose the hour");
 }
+
+#[test]
+fn what_the_old_model_does_not_describe_becomes_no_item_of_another_table() {
+    let old = users_with("name = \"string\"");
+    let people = model(
+        "format = 1\n[table]\nname = \"People\"\nkeys = [\"userId\"]\n[entity.User]\nattributes = { userId = \"id\", name = \"string\" }\n",
+    );
+    let invoice =
+        item(&[("PK", "INVOICE#7"), ("SK", "INVOICE"), ("type", "Invoice"), ("userId", "1"), ("name", "n")]);
+    let transition = Transition { old: &old, new: &people };
+    assert!(matches!(transition.image_elsewhere(&invoice), Image::Unknown(_)));
+    let Image::Item(user) = transition.image_elsewhere(&user_with(&[("name", "Ann")])) else { panic!() };
+    let in_new_form = item(&[("userId", "1"), ("name", "Ann")]);
+    assert_eq!(user.item, in_new_form);
+    assert_eq!(new_item(&old, &people, &in_new_form).item, in_new_form, "a repetition knows it");
+    assert!(
+        matches!(transition.image_elsewhere(&in_new_form), Image::Unknown(_)),
+        "nobody has written it there"
+    );
+    let mut other = user_with(&[("name", "Ann")]);
+    other.insert("type".to_owned(), Value::String("Guest".to_owned()));
+    assert!(matches!(transition.image_elsewhere(&other), Image::Unknown(_)), "a key alone is not enough");
+    let untyped = model(
+        "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = { userId = \"id\" }\n\
+         key = [\"{userId}\", \"{userId}\"]\n",
+    );
+    let transition = Transition { old: &old, new: &untyped };
+    let mut foreign = item(&[("PK", "7"), ("SK", "7")]);
+    assert!(
+        matches!(transition.image_elsewhere(&foreign), Image::Item(_)),
+        "migrated where it is, but not to its end"
+    );
+    foreign.insert("type".to_owned(), Value::String("Invoice".to_owned()));
+    assert!(matches!(transition.image_elsewhere(&foreign), Image::Unknown(_)));
+}

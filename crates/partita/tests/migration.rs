@@ -1505,3 +1505,30 @@ fn what_only_a_copy_has_is_named_and_stays() {
     }
     assert!(!found.contains("idle"), "a copy without a value of its own is removed: {found}");
 }
+
+#[test]
+fn items_that_the_old_model_does_not_describe_are_not_copied_as_others() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(
+        &folder,
+        "old.toml",
+        &user_model("Users", "email = \"string\"\nname = \"string\"", USER_KEY),
+    );
+    let new = model_file(&folder, "new.toml", PEOPLE);
+    server.model(0, &["seed", &old, "--items", "3"]);
+    let invoice = [("PK", "INVOICE#77"), ("SK", "INVOICE"), ("type", "Invoice"), ("userId", "ghost")];
+    put(&server, "Users", &[&invoice[..], &[("email", "g@x"), ("name", "n")]].concat());
+    let into = format!("{new}:People2");
+    for (target, arguments) in [
+        ("People", &["migrate", &old, &new, "--into", "People"][..]),
+        ("People2", &["split", &old, "--into", &into]),
+    ] {
+        for more in [&[][..], &["--apply"]] {
+            let printed = server.model(1, &[arguments, more].concat());
+            assert!(printed.contains("           INVOICE#77 / INVOICE\n"), "{printed}");
+            assert!(!printed.contains("can be deleted"), "{printed}");
+        }
+        assert_eq!(count(&server, target), 3);
+    }
+}

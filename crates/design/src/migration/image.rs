@@ -63,13 +63,26 @@ pub struct Companion<'m> {
 }
 
 impl<'m> Transition<'m> {
-    /// Returns what an item becomes.
+    /// Returns what an item becomes. It may have its new form already.
     pub fn image(&self, item: &Item) -> Image<'m> {
+        self.image_of(item, true)
+    }
+
+    /// Returns what an item becomes in another table. It may have its new form, from an earlier migration of its table, only if the keys have the
+    /// same names; and if the new model has no types, only without one of the old model.
+    pub fn image_elsewhere(&self, item: &Item) -> Image<'m> {
+        let (old, new) = (&self.old.table, &self.new.table);
+        let former_type = old.type_attribute.as_ref().filter(|_| new.type_attribute.is_none());
+        let has_type = former_type.is_some_and(|name| item.contains_key(name));
+        self.image_of(item, old.keys == new.keys && !has_type)
+    }
+
+    fn image_of(&self, item: &Item, may_be_new: bool) -> Image<'m> {
         let texts = attributes(item);
-        if is_marker(self.old, &texts) || is_marker(self.new, &texts) {
+        if is_marker(self.old, &texts) || (may_be_new && is_marker(self.new, &texts)) {
             return Image::Marker;
         }
-        let (before, after) = match self.entities(item, &texts) {
+        let (before, after) = match self.entities(item, &texts, may_be_new) {
             Ok(pair) => pair,
             Err(image) => return image,
         };
@@ -151,13 +164,15 @@ impl<'m> Transition<'m> {
         &self,
         item: &Item,
         texts: &Attributes,
+        may_be_new: bool,
     ) -> Result<(Option<&'m Entity>, &'m Entity), Image<'m>> {
-        let (before, after) = (recognise(self.old, texts), recognise(self.new, texts));
-        let Some(before) = before else {
-            let after = after.ok_or_else(|| Image::Unknown("no entity has such a key".to_owned()))?;
+        let after = recognise(self.new, texts).filter(|_| may_be_new);
+        let Some(before) = recognise(self.old, texts) else {
+            let unknown = |reason: &str| Image::Unknown(reason.to_owned());
+            let after = after.ok_or_else(|| unknown("no entity has such a key and such a type"))?;
             if !has_type_of(self.new, after, texts) {
                 let reason = "the old model has no such key, and without a type they are not of the new one";
-                return Err(Image::Unknown(reason.to_owned()));
+                return Err(unknown(reason));
             }
             return Ok((self.predecessor(after), after));
         };
