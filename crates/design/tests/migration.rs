@@ -197,7 +197,7 @@ fn old_markers_and_copies_are_given_up() {
     let mut own = copy.item.clone();
     own.insert("hits".to_owned(), Value::Number("42".to_owned()));
     assert!(matches!(transition.image(&own), Image::Removed(entity) if entity == "CustomerByEmail"));
-    assert_eq!(transition.old_companions(&customer.item).len(), 2);
+    assert_eq!(transition.belongings(&customer.item).len(), 2);
     let back = new_item(&old, &new, &customer.item);
     assert!(back.companions.is_empty());
     assert_eq!(back.obsolete.as_slice(), std::slice::from_ref(&marker.item));
@@ -974,4 +974,34 @@ fn what_the_old_model_does_not_describe_becomes_no_item_of_another_table() {
     );
     foreign.insert("type".to_owned(), Value::String("Invoice".to_owned()));
     assert!(matches!(transition.image_elsewhere(&foreign), Image::Unknown(_)));
+}
+
+#[test]
+fn an_item_that_is_left_alone_has_the_markers_and_copies_of_its_key_and_of_its_attributes() {
+    let old = model(BY_NAME);
+    let new =
+        model(&BY_NAME.replace("USER#{userId}", "USER2#{userId}").replace("NAME#{userId}", "NAME2#{userId}"));
+    let transition = Transition { old: &old, new: &new };
+    let has = |item: &Item, partition: &str| {
+        let mut keys = transition.belongings(item).into_iter();
+        keys.any(|key| key["PK"] == Value::String(partition.to_owned()))
+    };
+    let mut user = user_with(&[("name", "Ann")]);
+    user.extend(item(&[("userId", "other")]));
+    for key in ["NAME#1", "NAME#other", "UNIQUE#User#name#Ann", "NAME2#other"] {
+        assert!(has(&user, key), "{key}");
+    }
+    user.extend(item(&[("PK", "USER2#1")]));
+    assert!(has(&user, "NAME2#1"), "its new form, which the application has changed");
+    let name = "k".repeat(2_030);
+    assert!(has(&user_with(&[("name", &name)]), "NAME#1"), "although the marker has no room in a key");
+    let documents = model(
+        "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+         [entity.Doc]\nattributes = { docId = \"id\", number = \"int\" }\nkey = [\"DOC#{docId}\", \"V#{number:04}\"]\nversions = \"number\"\n\
+         [entity.Latest]\nattributes = { docId = \"id\", number = \"int\" }\ncopies = \"Doc\"\nlatest = true\nkey = [\"DOC#{docId}\", \"LATEST\"]\n",
+    );
+    let unnumbered = item(&[("PK", "DOC#7"), ("SK", "V#0000"), ("type", "Doc"), ("docId", "7")]);
+    let transition = Transition { old: &documents, new: &documents };
+    assert!(matches!(transition.image(&unnumbered), Image::Unknown(_)), "versions count from 1");
+    assert_eq!(transition.belongings(&unnumbered), [item(&[("PK", "DOC#7"), ("SK", "LATEST")])]);
 }

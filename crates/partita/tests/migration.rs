@@ -1532,3 +1532,26 @@ fn items_that_the_old_model_does_not_describe_are_not_copied_as_others() {
         assert_eq!(count(&server, target), 3);
     }
 }
+
+#[test]
+fn an_item_that_contradicts_itself_keeps_its_marker_and_its_copies() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", &named_users("Users", "USER#", ""));
+    let new = model_file(&folder, "new.toml", &named_users("Users", "CUST#", ""));
+    create_table(&server, "Users");
+    put_named_user(&server, "Users", "1", &[], &[]);
+    put_named_user(&server, "Users", "2", &[], &[]);
+    let texts = [("PK", "USER#2"), ("SK", "USER"), ("type", "User"), ("userId", "other"), ("name", "2")];
+    put(&server, "Users", &texts);
+    let printed = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(
+        printed.contains("its attributes disagree: correct one of them\n           USER#2 / USER"),
+        "{printed}"
+    );
+    let found = sorted_items(&server, "Users").join("\n");
+    for text in ["\"USER#2\"", "\"USER#NAME#2\"", "\"UNIQUE#User#name#2\"", "\"CUST#NAME#1\""] {
+        assert!(found.contains(text), "{text}: {found}");
+    }
+    assert_eq!(count(&server, "Users"), 6, "{found}");
+}

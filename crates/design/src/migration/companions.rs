@@ -9,10 +9,11 @@ use crate::audit::{known_values, marker, marker_item, markers, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
+use crate::template::SHARD;
 use std::collections::BTreeSet;
 
 /// Copies of copies end after so many levels.
-const MAX_DEPTH: u32 = 6;
+pub(super) const MAX_DEPTH: u32 = 6;
 
 /// The companions of a new item, and the keys of old markers that it no longer needs.
 pub(super) fn of<'m>(
@@ -81,11 +82,17 @@ fn number(texts: &Attributes, name: &str) -> f64 {
 }
 
 /// The key that an item with these values has under a model.
-fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
+pub(super) fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
     let table = TableOrIndex { index: None };
+    let shard =
+        entity.shard.as_ref().and_then(|shard| shard.required(values)).map(|number| number.to_string());
+    let value_of = |field: &str| match &entity.shard {
+        Some(_) if field == SHARD => shard.as_deref(),
+        _ => values.get(field).map(String::as_str),
+    };
     let keys = model.table.keys.iter().zip(&entity.key).enumerate();
     keys.map(|(position, (name, template))| {
-        Some((name.clone(), table.key_value(model, position, template.fill(values).ok()?)))
+        Some((name.clone(), table.key_value(model, position, template.fill_with(value_of).ok()?)))
     })
     .collect()
 }

@@ -238,16 +238,6 @@ impl<'m> Transition<'m> {
         let generated = generated_names(self.new, entity);
         item.keys().all(|name| generated.contains(name.as_str()) || entity.attribute(name).is_some())
     }
-
-    /// Returns the keys of the markers and copies that an item has under the old model.
-    pub fn old_companions(&self, item: &Item) -> Vec<Item> {
-        match (Transition { old: self.old, new: self.old }).image(item) {
-            Image::Item(own) => {
-                own.companions.iter().map(|companion| key_of(self.old, &companion.item)).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
 }
 
 impl NewItem<'_> {

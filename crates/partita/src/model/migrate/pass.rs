@@ -149,7 +149,7 @@ impl<'t> Migration<'t> {
     /// Records an item that is left alone: what belongs to it is left alone too.
     fn record_left(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
         let old_hash = |key: &Item| self.tables.old_hash(work.source, key);
-        let belongings = self.tables.transition(work.source, work.target).old_companions(&work.item);
+        let belongings = self.tables.transition(work.source, work.target).belongings(&work.item);
         belongings.iter().try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))?;
         match self.tables.is_in_place() {
             true => ledger.add(old_hash(&work.key(self.tables)), Claim::Item),
