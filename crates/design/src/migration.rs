@@ -5,6 +5,7 @@
 //! are filled from these ([`image`]). Markers of unique values and copies are made from the items that they belong to.
 //! Migration is idempotent: an item in its new form is its own image.
 
+mod belongings;
 mod companions;
 pub mod contents;
 mod conversion;

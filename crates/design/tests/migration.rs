@@ -197,7 +197,7 @@ fn old_markers_and_copies_are_given_up() {
     let mut own = copy.item.clone();
     own.insert("hits".to_owned(), Value::Number("42".to_owned()));
     assert!(matches!(transition.image(&own), Image::Removed(entity) if entity == "CustomerByEmail"));
-    assert_eq!(transition.old_companions(&customer.item).len(), 2);
+    assert_eq!(transition.belongings(&customer.item).len(), 2);
     let back = new_item(&old, &new, &customer.item);
     assert!(back.companions.is_empty());
     assert_eq!(back.obsolete.as_slice(), std::slice::from_ref(&marker.item));
@@ -244,10 +244,10 @@ fn a_copy_is_found_where_the_old_model_put_it() {
     assert_eq!(copy.old_key, Some(item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER")])));
     let transition = Transition { old: &old, new: &new };
     let moved = item(&[("PK", "EMAIL#1@example.com"), ("SK", "CUSTOMER"), ("type", "CustomerByEmail")]);
-    assert!(matches!(transition.image(&moved), Image::Copy { was_copy: true, .. }));
+    assert!(matches!(transition.image(&moved), Image::Copy { is_redundant: true, .. }));
     let (users, customers) = (model(USERS), model(CUSTOMERS));
     let transition = Transition { old: &users, new: &customers };
-    let in_new_form = matches!(transition.image(&moved), Image::Copy { was_copy: true, .. });
+    let in_new_form = matches!(transition.image(&moved), Image::Copy { is_redundant: true, .. });
     assert!(in_new_form, "the old model has no such items: it is a copy already");
 }
 
@@ -700,9 +700,80 @@ fn a_value_that_only_the_future_copy_has_is_not_overwritten() {
             ("colour", "red"),
         ])
     };
-    let overwritten = |card: &Item| transition.overwritten(made.entity.unwrap(), &made.item, card);
+    let original = user_with(&[("name", "Ann")]);
+    let overwritten = |card: &Item| {
+        let wanted = transition.completed_copy(made.entity.unwrap(), &made.item, card);
+        transition.overwritten(made.entity.unwrap(), &original, &wanted, card)
+    };
     assert_eq!(overwritten(&card("Ann")), None);
-    assert_eq!(overwritten(&card("Annie")).as_deref(), Some("name"));
+    let expected = "Card becomes a copy, and its name is not that of its original";
+    assert_eq!(overwritten(&card("Annie")).as_deref(), Some(expected));
+}
+
+/// Users with copies by their names.
+const BY_NAME: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "USER"]
+unique = ["name"]
+[entity.ByName]
+attributes = { userId = "id", name = "string" }
+copies = "User"
+key = ["NAME#{userId}", "NAME"]
+"#;
+
+fn copy_by_name(texts: &[(&str, &str)]) -> Item {
+    let own = [("PK", "NAME#1"), ("SK", "NAME"), ("type", "ByName"), ("userId", "1"), ("name", "Ann")];
+    let mut copy = item(&own);
+    copy.extend(item(texts));
+    copy
+}
+
+#[test]
+fn a_value_that_only_a_copy_has_is_neither_overwritten_nor_deleted() {
+    let old = model(BY_NAME);
+    let renamed = BY_NAME
+        .replace("name = \"string\"", "title = { type = \"string\", was = \"name\" }, level = \"int?\"")
+        .replace("unique = [\"name\"]", "unique = [\"title\"]")
+        .replace("\"type\"\n", "\"kind\"\n");
+    let original = user_with(&[("name", "Ann")]);
+    for new in [model(&renamed), model(&renamed.replace("NAME#{userId}", "TITLE#{userId}"))] {
+        let transition = Transition { old: &old, new: &new };
+        let made = new_item(&old, &new, &original).companions.pop().unwrap();
+        let overwritten = |original: &Item, present: &Item| {
+            let wanted = transition.completed_copy(made.entity.unwrap(), &made.item, present);
+            transition.overwritten(made.entity.unwrap(), original, &wanted, present)
+        };
+        let is_redundant =
+            |copy: &Item| matches!(transition.image(copy), Image::Copy { is_redundant: true, .. });
+        for (texts, expected) in [
+            (&[][..], None),
+            (&[("name", "an earlier name")], None),
+            (&[("own", "X")], None),
+            (&[("title", "Other")], Some("ByName becomes a copy, and its title is not that of its original")),
+            (&[("level", "7")], Some("ByName becomes a copy, and its level is not that of its original")),
+            (
+                &[("kind", "mine")],
+                Some(
+                    "ByName has an attribute kind of its own, and the new model a key or a type of that name: rename one of them",
+                ),
+            ),
+        ] {
+            let copy = copy_by_name(texts);
+            assert_eq!(overwritten(&original, &copy).as_deref(), expected);
+            assert_eq!(is_redundant(&copy), texts.iter().all(|(name, _)| *name == "name"), "{texts:?}");
+        }
+        let mut in_new_form = made.item.clone();
+        assert!(is_redundant(&in_new_form), "a repetition knows it");
+        in_new_form.extend(item(&[("title", "an earlier title")]));
+        let renamed_original = new_item(&old, &new, &original).item;
+        assert_eq!(overwritten(&renamed_original, &in_new_form), None, "it gets the value of its original");
+    }
 }
 
 #[test]
@@ -797,14 +868,17 @@ fn an_item_without_a_type_is_not_taken_for_what_has_such_a_key() {
             assert!(matches!(image, Image::Unknown(_)), "{foreign:?} becomes {image:?}");
         }
         let stays = (Transition { old: &new, new: &new }).image(foreign);
-        assert!(matches!(stays, Image::Copy { was_copy: false, .. }), "it is not removed: {stays:?}");
+        assert!(matches!(stays, Image::Copy { is_redundant: false, .. }), "it is not removed: {stays:?}");
     }
     let made = new_item(&old, &new, &user_with(&[("name", "Ann")])).companions.remove(0).item;
-    assert!(matches!(forth.image(&made), Image::Copy { was_copy: true, .. }), "a repetition knows it");
+    assert!(matches!(forth.image(&made), Image::Copy { is_redundant: true, .. }), "a repetition knows it");
     assert!(matches!(back.image(&made), Image::Dropped));
     let mut noted = made.clone();
     noted.extend(item(&[("note", "mine")]));
-    assert!(matches!(forth.image(&noted), Image::Copy { was_copy: false, .. }), "it has a value of its own");
+    assert!(
+        matches!(forth.image(&noted), Image::Copy { is_redundant: false, .. }),
+        "it has a value of its own"
+    );
 }
 
 #[test]
@@ -865,4 +939,69 @@ fn a_value_that_only_the_key_holds_gets_its_new_type_there() {
     assert_eq!(new_item(&new, &old, &event("2026-01-01")).item, event("2026-01-01T00:00:00Z"));
     let noon = event("2026-01-01T12:00:00Z");
     assert_eq!(new_item(&old, &new, &noon).item, noon, "it would lose the hour");
+}
+
+#[test]
+fn what_the_old_model_does_not_describe_becomes_no_item_of_another_table() {
+    let old = users_with("name = \"string\"");
+    let people = model(
+        "format = 1\n[table]\nname = \"People\"\nkeys = [\"userId\"]\n[entity.User]\nattributes = { userId = \"id\", name = \"string\" }\n",
+    );
+    let invoice =
+        item(&[("PK", "INVOICE#7"), ("SK", "INVOICE"), ("type", "Invoice"), ("userId", "1"), ("name", "n")]);
+    let transition = Transition { old: &old, new: &people };
+    assert!(matches!(transition.image_elsewhere(&invoice), Image::Unknown(_)));
+    let Image::Item(user) = transition.image_elsewhere(&user_with(&[("name", "Ann")])) else { panic!() };
+    let in_new_form = item(&[("userId", "1"), ("name", "Ann")]);
+    assert_eq!(user.item, in_new_form);
+    assert_eq!(new_item(&old, &people, &in_new_form).item, in_new_form, "a repetition knows it");
+    assert!(
+        matches!(transition.image_elsewhere(&in_new_form), Image::Unknown(_)),
+        "nobody has written it there"
+    );
+    let mut other = user_with(&[("name", "Ann")]);
+    other.insert("type".to_owned(), Value::String("Guest".to_owned()));
+    assert!(matches!(transition.image_elsewhere(&other), Image::Unknown(_)), "a key alone is not enough");
+    let untyped = model(
+        "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = { userId = \"id\" }\n\
+         key = [\"{userId}\", \"{userId}\"]\n",
+    );
+    let transition = Transition { old: &old, new: &untyped };
+    let mut foreign = item(&[("PK", "7"), ("SK", "7")]);
+    assert!(
+        matches!(transition.image_elsewhere(&foreign), Image::Item(_)),
+        "migrated where it is, but not to its end"
+    );
+    foreign.insert("type".to_owned(), Value::String("Invoice".to_owned()));
+    assert!(matches!(transition.image_elsewhere(&foreign), Image::Unknown(_)));
+}
+
+#[test]
+fn an_item_that_is_left_alone_has_the_markers_and_copies_of_its_key_and_of_its_attributes() {
+    let old = model(BY_NAME);
+    let new =
+        model(&BY_NAME.replace("USER#{userId}", "USER2#{userId}").replace("NAME#{userId}", "NAME2#{userId}"));
+    let transition = Transition { old: &old, new: &new };
+    let has = |item: &Item, partition: &str| {
+        let mut keys = transition.belongings(item).into_iter();
+        keys.any(|key| key["PK"] == Value::String(partition.to_owned()))
+    };
+    let mut user = user_with(&[("name", "Ann")]);
+    user.extend(item(&[("userId", "other")]));
+    for key in ["NAME#1", "NAME#other", "UNIQUE#User#name#Ann", "NAME2#other"] {
+        assert!(has(&user, key), "{key}");
+    }
+    user.extend(item(&[("PK", "USER2#1")]));
+    assert!(has(&user, "NAME2#1"), "its new form, which the application has changed");
+    let name = "k".repeat(2_030);
+    assert!(has(&user_with(&[("name", &name)]), "NAME#1"), "although the marker has no room in a key");
+    let documents = model(
+        "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+         [entity.Doc]\nattributes = { docId = \"id\", number = \"int\" }\nkey = [\"DOC#{docId}\", \"V#{number:04}\"]\nversions = \"number\"\n\
+         [entity.Latest]\nattributes = { docId = \"id\", number = \"int\" }\ncopies = \"Doc\"\nlatest = true\nkey = [\"DOC#{docId}\", \"LATEST\"]\n",
+    );
+    let unnumbered = item(&[("PK", "DOC#7"), ("SK", "V#0000"), ("type", "Doc"), ("docId", "7")]);
+    let transition = Transition { old: &documents, new: &documents };
+    assert!(matches!(transition.image(&unnumbered), Image::Unknown(_)), "versions count from 1");
+    assert_eq!(transition.belongings(&unnumbered), [item(&[("PK", "DOC#7"), ("SK", "LATEST")])]);
 }

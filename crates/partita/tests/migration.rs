@@ -1448,3 +1448,110 @@ fn a_copy_that_will_break_a_rule_is_named_in_the_dry_run() {
     server.model(0, &["migrate", &old, &new]);
     server.model(0, &["migrate", &old, &new, "--apply"]);
 }
+
+/// Users with unique names, and copies by their names.
+fn named_users(table: &str, start: &str, rest: &str) -> String {
+    let key = format!("key = [\"{start}{{userId}}\", \"USER\"]\nunique = [\"name\"]");
+    let copy = format!(
+        "[entity.ByName]\nattributes = {{ userId = \"id\", name = \"string\" }}\ncopies = \"User\"\nkey = [\"{start}NAME#{{name}}\", \"{{userId}}\"]\n"
+    );
+    user_model(table, "name = \"string\"", &key) + &copy + rest
+}
+
+/// Puts a user with the marker of its name and its copy.
+fn put_named_user(server: &Server, table: &str, id: &str, copy: &[(&str, &str)], marker: &[(&str, &str)]) {
+    let (key, by_name) = (format!("USER#{id}"), format!("USER#NAME#{id}"));
+    let unique = format!("UNIQUE#User#name#{id}");
+    let values = [("userId", id), ("name", id)];
+    put(server, table, &[&[("PK", &*key), ("SK", "USER"), ("type", "User")], &values[..]].concat());
+    put(server, table, &[&[("PK", &*by_name), ("SK", id), ("type", "ByName")], &values[..], copy].concat());
+    put(server, table, &[&[("PK", &*unique), ("SK", &*unique)], marker].concat());
+}
+
+fn delete(server: &Server, table: &str, partition: &str, sort: &str) {
+    let key = json!({ "PK": { "S": partition }, "SK": { "S": sort } });
+    assert_eq!(server.call("DeleteItem", &json!({ "TableName": table, "Key": key })).0, 200);
+}
+
+#[test]
+fn what_only_a_copy_has_is_named_and_stays() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", &named_users("Users", "USER#", ""));
+    let new =
+        named_users("Users", "CUST#", "").replace("type_attribute = \"type\"", "type_attribute = \"kind\"");
+    let new = model_file(&folder, "new.toml", &new);
+    create_table(&server, "Users");
+    put_named_user(&server, "Users", "whole", &[("hits", "9")], &[]);
+    put_named_user(&server, "Users", "kind", &[("kind", "mine")], &[]);
+    for (id, own) in [("orphan", &[("own", "X")][..]), ("idle", &[])] {
+        put_named_user(&server, "Users", id, own, &[]);
+        delete(&server, "Users", &format!("USER#{id}"), "USER");
+        delete(&server, "Users", &format!("UNIQUE#User#name#{id}"), &format!("UNIQUE#User#name#{id}"));
+    }
+    for more in [&[][..], &["--into", "Users2", "--apply"], &["--apply"]] {
+        let printed = server.model(1, &[&["migrate", &old, &new][..], more].concat());
+        assert!(
+            printed.contains("they are left alone:\n           USER#NAME#orphan / orphan\n"),
+            "{printed}"
+        );
+        assert!(printed.contains("ByName has an attribute kind of its own"), "{printed}");
+        assert!(printed.contains("           USER#NAME#kind / kind"), "{printed}");
+        assert!(!printed.contains("can be deleted"), "{printed}");
+    }
+    let found = sorted_items(&server, "Users").join("\n");
+    for text in ["\"mine\"", "\"own\":{\"S\":\"X\"}", "\"hits\":{\"S\":\"9\"}"] {
+        assert!(found.contains(text), "{text}: {found}");
+    }
+    assert!(!found.contains("idle"), "a copy without a value of its own is removed: {found}");
+}
+
+#[test]
+fn items_that_the_old_model_does_not_describe_are_not_copied_as_others() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(
+        &folder,
+        "old.toml",
+        &user_model("Users", "email = \"string\"\nname = \"string\"", USER_KEY),
+    );
+    let new = model_file(&folder, "new.toml", PEOPLE);
+    server.model(0, &["seed", &old, "--items", "3"]);
+    let invoice = [("PK", "INVOICE#77"), ("SK", "INVOICE"), ("type", "Invoice"), ("userId", "ghost")];
+    put(&server, "Users", &[&invoice[..], &[("email", "g@x"), ("name", "n")]].concat());
+    let into = format!("{new}:People2");
+    for (target, arguments) in [
+        ("People", &["migrate", &old, &new, "--into", "People"][..]),
+        ("People2", &["split", &old, "--into", &into]),
+    ] {
+        for more in [&[][..], &["--apply"]] {
+            let printed = server.model(1, &[arguments, more].concat());
+            assert!(printed.contains("           INVOICE#77 / INVOICE\n"), "{printed}");
+            assert!(!printed.contains("can be deleted"), "{printed}");
+        }
+        assert_eq!(count(&server, target), 3);
+    }
+}
+
+#[test]
+fn an_item_that_contradicts_itself_keeps_its_marker_and_its_copies() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", &named_users("Users", "USER#", ""));
+    let new = model_file(&folder, "new.toml", &named_users("Users", "CUST#", ""));
+    create_table(&server, "Users");
+    put_named_user(&server, "Users", "1", &[], &[]);
+    put_named_user(&server, "Users", "2", &[], &[]);
+    let texts = [("PK", "USER#2"), ("SK", "USER"), ("type", "User"), ("userId", "other"), ("name", "2")];
+    put(&server, "Users", &texts);
+    let printed = server.model(1, &["migrate", &old, &new, "--apply"]);
+    assert!(
+        printed.contains("its attributes disagree: correct one of them\n           USER#2 / USER"),
+        "{printed}"
+    );
+    let found = sorted_items(&server, "Users").join("\n");
+    for text in ["\"USER#2\"", "\"USER#NAME#2\"", "\"UNIQUE#User#name#2\"", "\"CUST#NAME#1\""] {
+        assert!(found.contains(text), "{text}: {found}");
+    }
+    assert_eq!(count(&server, "Users"), 6, "{found}");
+}

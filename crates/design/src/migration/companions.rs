@@ -2,16 +2,18 @@
 
 use super::image::{Companion, Image};
 use super::normal_form::normal_value;
-use super::values::{Values, generated_names, new_keys, outdated_names};
+use super::values::{Values, generated_names, in_the_way, made_names, new_keys, outdated_names};
 use super::{Transition, old_name, storable};
 use crate::audit::copying::Copying;
-use crate::audit::{known_values, marker, marker_item, markers};
+use crate::audit::{known_values, marker, marker_item, markers, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
+use crate::template::SHARD;
+use std::collections::BTreeSet;
 
 /// Copies of copies end after so many levels.
-const MAX_DEPTH: u32 = 6;
+pub(super) const MAX_DEPTH: u32 = 6;
 
 /// The companions of a new item, and the keys of old markers that it no longer needs.
 pub(super) fn of<'m>(
@@ -80,11 +82,17 @@ fn number(texts: &Attributes, name: &str) -> f64 {
 }
 
 /// The key that an item with these values has under a model.
-fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
+pub(super) fn key_with(model: &Model, entity: &Entity, values: &Attributes) -> Option<Item> {
     let table = TableOrIndex { index: None };
+    let shard =
+        entity.shard.as_ref().and_then(|shard| shard.required(values)).map(|number| number.to_string());
+    let value_of = |field: &str| match &entity.shard {
+        Some(_) if field == SHARD => shard.as_deref(),
+        _ => values.get(field).map(String::as_str),
+    };
     let keys = model.table.keys.iter().zip(&entity.key).enumerate();
     keys.map(|(position, (name, template))| {
-        Some((name.clone(), table.key_value(model, position, template.fill(values).ok()?)))
+        Some((name.clone(), table.key_value(model, position, template.fill_with(value_of).ok()?)))
     })
     .collect()
 }
@@ -119,22 +127,52 @@ fn is_possible(model: &Model, key: &Item) -> bool {
 }
 
 impl Transition<'_> {
-    /// Returns an attribute of an item that becomes a copy, and that its original would overwrite: the item was no copy in the old model, so
-    /// that nothing else has the value.
-    pub fn overwritten(&self, copy: &Entity, made: &Item, present: &Item) -> Option<String> {
-        if !matches!(self.image(present), Image::Copy { was_copy: false, .. }) {
+    /// Returns why an item that is there cannot become the copy that is wanted: what nothing else has would be overwritten.
+    pub fn overwritten(
+        &self,
+        copy: &Entity,
+        original: &Item,
+        wanted: &Item,
+        present: &Item,
+    ) -> Option<String> {
+        if !matches!(self.image(present), Image::Copy { .. }) {
             return None;
         }
-        let whole = self.completed_copy(copy, made, present);
         let before = self.predecessor(copy);
-        let outdated = before.map(|own| outdated_names(self, own, copy, present)).unwrap_or_default();
-        let mut own = present.iter().filter(|(name, _)| !outdated.contains(name.as_str()));
+        let not_own = self.names_of_others(copy, original, present);
+        let mut own = present.iter().filter(|(name, _)| !not_own.contains(name.as_str()));
         let is_kept = |name: &String, value: &Value| {
-            whole
+            wanted
                 .get(&new_name(before, copy, name))
                 .is_some_and(|kept| normal_value(kept) == normal_value(value))
         };
-        own.find(|(name, value)| !is_kept(name, value)).map(|(name, _)| name.clone())
+        let (name, _) = own.find(|(name, value)| !is_kept(name, value))?;
+        let copy_name = &copy.name;
+        Some(match generated_names(self.new, copy).contains(name.as_str()) {
+            true => in_the_way(copy_name, name),
+            false => format!("{copy_name} becomes a copy, and its {name} is not that of its original"),
+        })
+    }
+
+    /// The attributes of an item that becomes a copy that are not its own: those that a model has made, and those of its original. If it was no copy
+    /// in the old model, nothing else has the values.
+    fn names_of_others<'a>(&'a self, copy: &'a Entity, original: &Item, present: &Item) -> BTreeSet<&'a str> {
+        let texts = attributes(present);
+        let mut names = BTreeSet::new();
+        let (was_known, former) = (recognise(self.old, &texts), self.former_copy(&texts));
+        if let Some(before) = was_known.or_else(|| self.predecessor(copy)) {
+            names.extend(outdated_names(self, before, copy, present));
+        }
+        names.extend(former.map(|former| shared_names(self.old, former)).unwrap_or_default());
+        if !self.may_be_new_copy(copy, present, &texts) {
+            return names;
+        }
+        names.extend(made_names(self.new, copy, present));
+        // What the original did not have before, the copy does not have from it.
+        let is_new = self.is_new_copy(copy, present, &texts);
+        let is_given = |name: &&str| is_new || (former.is_some() && original.contains_key(*name));
+        names.extend(shared_names(self.new, copy).into_iter().filter(is_given));
+        names
     }
 
     /// Returns the keys that the original of a copy may have, in the new form and in the old one.
@@ -154,11 +192,7 @@ impl Transition<'_> {
 
     /// Returns a copy as it will be: made from its original, with what the copy alone has in its present form.
     pub fn completed_copy(&self, copy: &Entity, made: &Item, present: &Item) -> Item {
-        let original = copy.copies.as_deref().and_then(|name| self.new.entity(name));
-        let is_shared = |name: &str| {
-            copy.attribute(name).is_some()
-                && original.is_some_and(|original| original.attribute(name).is_some())
-        };
+        let shared = shared_names(self.new, copy);
         let mut generated = generated_names(self.new, copy);
         let before = self.predecessor(copy);
         generated.extend(before.into_iter().flat_map(|own| outdated_names(self, own, copy, present)));
@@ -166,12 +200,21 @@ impl Transition<'_> {
         for (name, value) in present {
             let own = new_name(before, copy, name);
             let is_generated = copy.attribute(&own).is_none() && generated.contains(name.as_str());
-            if !is_generated && !is_shared(&own) {
+            if !is_generated && !shared.contains(own.as_str()) {
                 whole.insert(own, value.clone());
             }
         }
         whole
     }
+}
+
+/// The attributes that a copy has from its original.
+fn shared_names<'m>(model: &'m Model, copy: &'m Entity) -> BTreeSet<&'m str> {
+    let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else {
+        return BTreeSet::new();
+    };
+    let names = copy.attributes.iter().map(|attribute| attribute.name.as_str());
+    names.filter(|name| original.attribute(name).is_some()).collect()
 }
 
 /// The name that an attribute of a copy gets. Renames are read in both directions.

@@ -20,8 +20,8 @@ pub enum Image<'m> {
     Copy {
         /// What it is in the new model.
         entity: &'m Entity,
-        /// Whether it is a copy already: without an original it is of no use.
-        was_copy: bool,
+        /// Whether it is a copy already and has no values of its own: without an original it is of no use.
+        is_redundant: bool,
     },
     /// A copy that the new model does not have: its original has all its values.
     Dropped,
@@ -63,18 +63,31 @@ pub struct Companion<'m> {
 }
 
 impl<'m> Transition<'m> {
-    /// Returns what an item becomes.
+    /// Returns what an item becomes. It may have its new form already.
     pub fn image(&self, item: &Item) -> Image<'m> {
+        self.image_of(item, true)
+    }
+
+    /// Returns what an item becomes in another table. It may have its new form, from an earlier migration of its table, only if the keys have the
+    /// same names; and if the new model has no types, only without one of the old model.
+    pub fn image_elsewhere(&self, item: &Item) -> Image<'m> {
+        let (old, new) = (&self.old.table, &self.new.table);
+        let former_type = old.type_attribute.as_ref().filter(|_| new.type_attribute.is_none());
+        let has_type = former_type.is_some_and(|name| item.contains_key(name));
+        self.image_of(item, old.keys == new.keys && !has_type)
+    }
+
+    fn image_of(&self, item: &Item, may_be_new: bool) -> Image<'m> {
         let texts = attributes(item);
-        if is_marker(self.old, &texts) || is_marker(self.new, &texts) {
+        if is_marker(self.old, &texts) || (may_be_new && is_marker(self.new, &texts)) {
             return Image::Marker;
         }
-        let (before, after) = match self.entities(item, &texts) {
+        let (before, after) = match self.entities(item, &texts, may_be_new) {
             Ok(pair) => pair,
             Err(image) => return image,
         };
         if is_derived(self.new, after) {
-            return Image::Copy { entity: after, was_copy: self.was_copy(after, item, &texts) };
+            return Image::Copy { entity: after, is_redundant: self.is_redundant_copy(after, item, &texts) };
         }
         let values = Values::new(self, before, after, item, &texts);
         let made = match self.contradiction(before, after, &texts, &values) {
@@ -151,13 +164,15 @@ impl<'m> Transition<'m> {
         &self,
         item: &Item,
         texts: &Attributes,
+        may_be_new: bool,
     ) -> Result<(Option<&'m Entity>, &'m Entity), Image<'m>> {
-        let (before, after) = (recognise(self.old, texts), recognise(self.new, texts));
-        let Some(before) = before else {
-            let after = after.ok_or_else(|| Image::Unknown("no entity has such a key".to_owned()))?;
+        let after = recognise(self.new, texts).filter(|_| may_be_new);
+        let Some(before) = recognise(self.old, texts) else {
+            let unknown = |reason: &str| Image::Unknown(reason.to_owned());
+            let after = after.ok_or_else(|| unknown("no entity has such a key and such a type"))?;
             if !has_type_of(self.new, after, texts) {
                 let reason = "the old model has no such key, and without a type they are not of the new one";
-                return Err(Image::Unknown(reason.to_owned()));
+                return Err(unknown(reason));
             }
             return Ok((self.predecessor(after), after));
         };
@@ -165,8 +180,7 @@ impl<'m> Transition<'m> {
         let successor = self.successor(before, &values).map_err(Image::Unknown)?;
         if let Some(after) = after
             && successor.is_none_or(|successor| successor.name != after.name)
-            && check_item(self.new, item).is_empty()
-            && !check_item(self.old, item).is_empty()
+            && self.conforms_to_new_only(item)
         {
             return Ok((self.predecessor(after), after));
         }
@@ -177,42 +191,52 @@ impl<'m> Transition<'m> {
                     "they have a key of {name}, which the new model does not have, but not its type"
                 ));
             }
-            match self.is_redundant(before, item) {
+            match is_redundant(self.old, before, item) {
                 true => Image::Dropped,
                 false => Image::Removed(before.name.clone()),
             }
         })
     }
 
-    /// Whether an item that becomes a copy was one: a copy of the old model, or one in its new form. Only its type and what its entity declares
-    /// tell that from an item of the application with such a key.
-    fn was_copy(&self, after: &Entity, item: &Item, texts: &Attributes) -> bool {
-        if let Some(before) = recognise(self.old, texts) {
-            return is_derived(self.old, before) && has_type_of(self.old, before, texts);
-        }
-        let generated = generated_names(self.new, after);
-        item.keys().all(|name| generated.contains(name.as_str()) || after.attribute(name).is_some())
+    fn conforms_to_new_only(&self, item: &Item) -> bool {
+        check_item(self.new, item).is_empty() && !check_item(self.old, item).is_empty()
     }
 
-    /// Whether an item of the old model is a copy that has no values of its own.
-    fn is_redundant(&self, before: &Entity, item: &Item) -> bool {
-        let original = before.copies.as_deref().and_then(|name| self.old.entity(name));
-        let made = made_names(self.old, before, item);
-        is_derived(self.old, before)
-            && original.is_some_and(|original| {
-                let is_shared = |name: &String| original.attribute(name).is_some();
-                item.keys().all(|name| made.contains(name.as_str()) || is_shared(name))
-            })
+    /// What an item that becomes a copy was copied to under the old model, if it was a copy there. Only its type tells that from an item of the
+    /// application with such a key.
+    pub(super) fn former_copy(&self, texts: &Attributes) -> Option<&'m Entity> {
+        let before = recognise(self.old, texts)?;
+        (is_derived(self.old, before) && has_type_of(self.old, before, texts)).then_some(before)
     }
 
-    /// Returns the keys of the markers and copies that an item has under the old model.
-    pub fn old_companions(&self, item: &Item) -> Vec<Item> {
-        match (Transition { old: self.old, new: self.old }).image(item) {
-            Image::Item(own) => {
-                own.companions.iter().map(|companion| key_of(self.old, &companion.item)).collect()
+    /// Whether an item that becomes a copy was one, in its old form or its new one, and has no values of its own.
+    fn is_redundant_copy(&self, after: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_new = || self.is_new_copy(after, item, texts);
+        match self.former_copy(texts) {
+            Some(before) => {
+                is_redundant(self.old, before, item) || (is_redundant(self.new, after, item) && is_new())
             }
-            _ => Vec::new(),
+            None => self.has_declared_only(after, item) && is_new(),
         }
+    }
+
+    /// Whether an item is a copy, but not one of the old model any more.
+    pub(super) fn is_new_copy(&self, copy: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_outdated = |before| is_derived(self.old, before) && self.conforms_to_new_only(item);
+        recognise(self.old, texts).is_none_or(is_outdated) && self.may_be_new_copy(copy, item, texts)
+    }
+
+    /// Whether an item may be a copy in its new form: its type shows it, or that it has no other attributes.
+    pub(super) fn may_be_new_copy(&self, copy: &Entity, item: &Item, texts: &Attributes) -> bool {
+        let is_marked = self.new.table.type_attribute.is_some() && has_type_of(self.new, copy, texts);
+        let found = recognise(self.new, texts).filter(|_| is_marked || self.has_declared_only(copy, item));
+        found.is_some_and(|found| found.name == copy.name)
+    }
+
+    /// Whether an item has nothing but what the new model generates or declares for an entity.
+    fn has_declared_only(&self, entity: &Entity, item: &Item) -> bool {
+        let generated = generated_names(self.new, entity);
+        item.keys().all(|name| generated.contains(name.as_str()) || entity.attribute(name).is_some())
     }
 }
 
@@ -259,6 +283,17 @@ pub(super) fn is_marker(model: &Model, texts: &Attributes) -> bool {
 fn has_type_of(model: &Model, entity: &Entity, texts: &Attributes) -> bool {
     let name = model.table.type_attribute.as_ref();
     name.is_none_or(|name| texts.get(name) == Some(&entity.type_value))
+}
+
+/// Whether an item of a model is a copy that has no values of its own.
+fn is_redundant(model: &Model, entity: &Entity, item: &Item) -> bool {
+    let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+    let made = made_names(model, entity, item);
+    is_derived(model, entity)
+        && original.is_some_and(|original| {
+            let is_shared = |name: &String| original.attribute(name).is_some();
+            item.keys().all(|name| made.contains(name.as_str()) || is_shared(name))
+        })
 }
 
 /// Returns whether the items of an entity are made from those of another.

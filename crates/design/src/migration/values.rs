@@ -323,13 +323,15 @@ fn own_attributes(
         Some(made) => normal_value(made) != normal_value(value),
         None => new_keys.contains(*name) && !old_keys.contains(*name),
     };
-    own.iter().find(is_in_the_way).map_or(Ok(()), |(name, _)| {
-        Err(format!(
-            "{} has an attribute {name} of its own, and the new model a key or a type of that name: rename one of them",
-            after.name
-        ))
-    })?;
+    own.iter().find(is_in_the_way).map_or(Ok(()), |(name, _)| Err(in_the_way(&after.name, name)))?;
     Ok(own)
+}
+
+/// Says that an attribute of the application is where the new model has one.
+pub(super) fn in_the_way(holder: &str, name: &str) -> String {
+    format!(
+        "{holder} has an attribute {name} of its own, and the new model a key or a type of that name: rename one of them"
+    )
 }
 
 /// The attributes that items of an entity have besides those that it declares: their keys and their type.

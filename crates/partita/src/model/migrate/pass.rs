@@ -135,8 +135,8 @@ impl<'t> Migration<'t> {
                     .chain(old_keys)
                     .try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))
             }
-            Image::Copy { was_copy, .. } => {
-                ledger.add(own, if *was_copy { Claim::Derived } else { Claim::Valuable })
+            Image::Copy { is_redundant, .. } => {
+                ledger.add(own, if *is_redundant { Claim::Derived } else { Claim::Valuable })
             }
             Image::Marker if work.item.len() > key.len() => ledger.add(own, Claim::Valuable),
             Image::Marker | Image::Dropped if in_place => ledger.add(own, Claim::Derived),
@@ -149,7 +149,7 @@ impl<'t> Migration<'t> {
     /// Records an item that is left alone: what belongs to it is left alone too.
     fn record_left(&self, work: &Work<'_>, ledger: &mut Ledger) -> Result<(), String> {
         let old_hash = |key: &Item| self.tables.old_hash(work.source, key);
-        let belongings = self.tables.transition(work.source, work.target).old_companions(&work.item);
+        let belongings = self.tables.transition(work.source, work.target).belongings(&work.item);
         belongings.iter().try_for_each(|key| ledger.add(old_hash(key), Claim::Handled))?;
         match self.tables.is_in_place() {
             true => ledger.add(old_hash(&work.key(self.tables)), Claim::Item),

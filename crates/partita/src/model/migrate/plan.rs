@@ -249,19 +249,19 @@ impl Planner<'_> {
         if in_place && newer.any(|key| self.found.get(&source.table, &key).is_some()) {
             return;
         }
-        let own = if in_place { found.or(stored) } else { stored };
-        let overwritten = |own: &Item| transition.overwritten(entity, &companion.item, own);
-        if let Some((own, name)) = own.and_then(|own| Some((own, overwritten(own)?))) {
-            let reason =
-                format!("{} becomes a copy, and its {name} is not that of its original", entity.name);
-            plan.left.push((reason, key_text(&key_of(&source.model, own))));
-            return;
-        }
-        let present = found.or(stored);
-        let wanted = present.map_or_else(
+        // In place, what is there in the new form is newer; elsewhere, only what is stored in the source is the application's.
+        let (first, second) = if in_place { (found, stored) } else { (stored, found) };
+        let wanted = first.or(second).map_or_else(
             || companion.item.clone(),
             |present| transition.completed_copy(entity, &companion.item, present),
         );
+        let own = if in_place { [found, stored] } else { [stored, None] };
+        let overwritten = |own: &Item| transition.overwritten(entity, &work.item, &wanted, own);
+        if let Some((own, reason)) = own.into_iter().flatten().find_map(|own| Some((own, overwritten(own)?)))
+        {
+            plan.left.push((reason, key_text(&key_of(&source.model, own))));
+            return;
+        }
         match found {
             Some(found) if is_same(found, &wanted) => {}
             Some(found) => {

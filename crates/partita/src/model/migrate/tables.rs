@@ -41,8 +41,11 @@ impl Tables {
 
     /// What an item of a source becomes, and in which target.
     pub fn work(&self, source: usize, item: Item) -> Work<'_> {
-        let images =
-            (0..self.targets.len()).map(|target| (target, self.transition(source, target).image(&item)));
+        let image = |target| match self.is_in_place() {
+            true => self.transition(source, target).image(&item),
+            false => self.transition(source, target).image_elsewhere(&item),
+        };
+        let images = (0..self.targets.len()).map(|target| (target, image(target)));
         let rank = |image: &Image<'_>| match image {
             Image::Item(_) => 0,
             Image::Copy { .. } => 1,
