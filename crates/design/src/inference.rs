@@ -325,9 +325,9 @@ fn complete(
     remove_unused_indexes(draft);
     relations::identifiers(&mut draft.model);
     verify::verify(groups, draft)?;
+    relations::copies(groups, draft);
     relations::edges(draft);
     relations::rules(groups, markers, draft);
-    relations::copies(groups, draft);
     let scale = known.item_count.map_or(1.0, |count| count.max(items) as f64 / items.max(1) as f64);
     relations::expect(groups, scale, draft);
     find_ttl(groups, draft);
