@@ -16,6 +16,7 @@ mod pieces;
 mod relations;
 mod sparse;
 mod style;
+mod typed_ids;
 mod values;
 mod verify;
 
@@ -35,7 +36,7 @@ const HEAD: usize = 5_000;
 /// The most groups: a model has up to 500 entities.
 const MAX_GROUPS: usize = 500;
 /// Names of attributes that hold the type of an item, the clearest first.
-const TYPE_NAMES: [&str; 10] = [
+const TYPE_NAMES: [&str; 11] = [
     "entitytype",
     "entity_type",
     "_entity",
@@ -46,9 +47,10 @@ const TYPE_NAMES: [&str; 10] = [
     "entity",
     "type",
     "kind",
+    "object",
 ];
 /// Those of them that may as well say something else about an item.
-const VAGUE_TYPE_NAMES: [&str; 3] = ["entity", "type", "kind"];
+const VAGUE_TYPE_NAMES: [&str; 4] = ["entity", "type", "kind", "object"];
 /// Names of attributes that hold the expiry time of an item.
 const TTL_NAMES: [&str; 7] =
     ["ttl", "expiresat", "expireat", "expires", "expiry", "expiration", "timetolive"];
@@ -255,6 +257,7 @@ impl Inference {
         if merge_twins(&mut groups, &draft.model) {
             draft = self.entities(&groups);
         }
+        typed_ids::split(&groups, &mut draft);
         for odd in left_out {
             let beside = groups.iter().position(|(key, _)| odd.beside.as_ref() == Some(key));
             let subject = beside.map_or("table".to_owned(), |number| draft.model.entities[number].subject());
@@ -322,9 +325,9 @@ fn complete(
     remove_unused_indexes(draft);
     relations::identifiers(&mut draft.model);
     verify::verify(groups, draft)?;
+    relations::copies(groups, draft);
     relations::edges(draft);
     relations::rules(groups, markers, draft);
-    relations::copies(groups, draft);
     let scale = known.item_count.map_or(1.0, |count| count.max(items) as f64 / items.max(1) as f64);
     relations::expect(groups, scale, draft);
     find_ttl(groups, draft);

@@ -5,6 +5,7 @@ mod aggregate;
 pub mod choices;
 pub mod condition;
 pub mod decimal;
+mod delimiter;
 pub(crate) mod each_once;
 pub mod expression;
 mod field_types;
@@ -28,11 +29,10 @@ pub use write::{Action, MarkerAction, Verb, Write};
 
 use crate::name_hints;
 use crate::source::Span;
-use crate::template::{DELIMITER, Template};
+use crate::template::Template;
 use condition::Condition;
 use limits::Limits;
 use lookup::{AttributeNumbers, Lookup};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use value_type::ValueType;
@@ -316,18 +316,6 @@ pub struct Allowance {
 }
 
 impl Model {
-    /// Returns the character that most often precedes or follows a field of a key.
-    pub fn usual_delimiter(&self) -> Option<char> {
-        let mut counts: BTreeMap<char, usize> = BTreeMap::new();
-        for entity in &self.entities {
-            let keys = entity.indexes.iter().flat_map(|index_key| &index_key.key).chain(&entity.key);
-            for mark in keys.flat_map(Template::field_delimiters).filter(|mark| !mark.is_alphanumeric()) {
-                *counts.entry(mark).or_default() += 1;
-            }
-        }
-        counts.into_iter().max_by_key(|(mark, count)| (*count, *mark == DELIMITER)).map(|(mark, _)| mark)
-    }
-
     /// Returns the text that the model was read from.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()

@@ -70,6 +70,18 @@ pub struct TemplateError {
     pub message: String,
 }
 
+/// Which signs a number can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// Any.
+    #[default]
+    Any,
+    /// It is zero or above.
+    NotNegative,
+    /// It is above zero.
+    Positive,
+}
+
 /// The types of the fields of a template.
 pub trait FieldTypes {
     /// Returns the type of a field.
@@ -85,9 +97,9 @@ pub trait FieldTypes {
         !self.is_required(field)
     }
 
-    /// Returns whether the field is a number above zero.
-    fn is_positive(&self, _field: &str) -> bool {
-        false
+    /// Returns which signs the numbers of the field can have.
+    fn sign(&self, _field: &str) -> Sign {
+        Sign::Any
     }
 
     /// Returns the delimiter between the parts of keys; identifiers never contain it.
@@ -196,11 +208,19 @@ impl Template {
         attributes
     }
 
-    /// Returns the characters directly before and after its fields.
-    pub fn field_delimiters(&self) -> impl Iterator<Item = char> {
-        self.parts.windows(2).filter_map(|pair| match pair {
-            [Part::Text(text), Part::Field { .. }] => text.chars().last(),
+    /// Returns the characters directly behind its fields that end them.
+    pub fn field_ends(&self) -> impl Iterator<Item = char> {
+        let ends = self.parts.windows(2).filter_map(|pair| match pair {
             [Part::Field { .. }, Part::Text(text)] => text.chars().next(),
+            _ => None,
+        });
+        ends.filter(|mark| !mark.is_alphanumeric())
+    }
+
+    /// Returns the texts directly before its fields.
+    pub fn words_before_fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.windows(2).filter_map(|pair| match pair {
+            [Part::Text(text), Part::Field { .. }] => Some(text.as_str()),
             _ => None,
         })
     }

@@ -251,6 +251,22 @@ fn onetable_schemas_round_trip() {
 }
 
 #[test]
+fn the_type_in_a_key_of_onetable_is_the_name_of_the_model() {
+    for (params, field) in [("{}", "_type"), (r#"{"typeField": "kind"}"#, "kind")] {
+        let schema = r#"{"indexes": {"primary": {"hash": "pk", "sort": "sk"}}, "params": PARAMS, "models": {
+            "User": {"pk": {"value": "${TYPE}#${id}"}, "sk": {"value": "${TYPE}#"}, "id": {"generate": "ulid"}},
+            "Pet": {"pk": {"value": "${TYPE}#${id}"}, "sk": {"value": "${TYPE}#"}, "id": {"generate": "ulid"}}}}"#;
+        let draft =
+            onetable::import(&schema.replace("PARAMS", params).replace("TYPE", field), "Zoo").unwrap();
+        let text = draft.text();
+        assert!(text.contains("key = [\"User#{id}\", \"User#\"]"), "{text}");
+        assert!(text.contains("key = [\"Pet#{id}\", \"Pet#\"]"), "{text}");
+        assert!(draft.questions.iter().all(|question| !question.text.contains("look like")), "{text}");
+        assert!(!support::has(&text, "P202", Severity::Error), "{text}");
+    }
+}
+
+#[test]
 fn a_key_of_onetable_without_the_id_identifies_its_items() {
     let schema = r#"{"format": "onetable:1.1.0", "version": "0.0.1", "indexes": {"primary": {"hash": "pk", "sort": "sk"}},
         "models": {"Account": {"pk": {"type": "string", "value": "account:${name}"}, "sk": {"type": "string", "value": "account:"},

@@ -469,6 +469,137 @@ fn prefixes_in_identifiers_do_not_split_an_entity() {
     assert_fits(&draft, &items);
 }
 
+/// Sixteen to twenty characters, among them `_` and `-`, that differ with the number.
+fn random_id(number: u64) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    let mut state = number.wrapping_add(11).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    (0..16 + number % 5).map(|_| char::from(LETTERS[next() as usize % LETTERS.len()])).collect()
+}
+
+#[test]
+fn random_identifiers_that_only_keys_hold_are_not_cut() {
+    for kind in [None, Some("Order")] {
+        for seed in 0..6 {
+            let order = |number: u64| {
+                let (user, order) = (random_id(seed * 10_000 + number / 3), number.to_string());
+                let (pk, sk) = (format!("USER#{user}"), format!("ORDER#{order}"));
+                let mut item = item(&[("PK", &pk), ("SK", &sk), ("orderId", &order)]);
+                item.extend(kind.map(|kind| ("type".to_owned(), Value::String(kind.to_owned()))));
+                item
+            };
+            let items: Vec<Item> = (0..300).map(order).collect();
+            let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+            assert_fits(&draft, &items);
+            let model = as_read(&draft);
+            assert_eq!(model.entities.len(), 1, "{}", draft.text());
+            assert!(keys(&model.entities[0])[0].starts_with("USER#{"), "{}", draft.text());
+        }
+    }
+}
+
+/// `cus_…` and `inv_…`: the word in an identifier is what tells entities apart.
+#[test]
+fn identifiers_with_their_type_inside_tell_entities_apart() {
+    for name in [None, Some("type"), Some("object")] {
+        let mut items = Vec::new();
+        for number in 0..60 {
+            let mut add = |kind: &str, pairs: &[(&str, &str)]| {
+                let mut item = item(pairs);
+                item.extend(name.map(|name| (name.to_owned(), Value::String(kind.to_owned()))));
+                items.push(item);
+            };
+            let (customer, invoice) =
+                (format!("cus_{:05x}", number * 7_919), format!("inv_{:05x}", number * 6_007));
+            add("customer", &[("PK", &customer), ("SK", &customer), ("id", &customer), ("email", "a@b.c")]);
+            add("invoice", &[("PK", &customer), ("SK", &invoice), ("id", &invoice), ("customer", &customer)]);
+            let item = [("PK", &customer as &str), ("SK", "PROFILE"), ("id", &customer), ("name", "Ann")];
+            add("profile", &item);
+        }
+        let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let model = as_read(&draft);
+        assert_eq!(model.entities.len(), 3, "{}", draft.text());
+        let errors: Vec<_> =
+            check(&model).findings.into_iter().filter(|own| own.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{}", draft.text());
+        assert!(draft.text().contains("which tells items apart"), "{}", draft.text());
+    }
+}
+
+#[test]
+fn a_key_with_a_meaning_is_the_same_attribute_of_all_entities() {
+    for start in ["", "auth0|"] {
+        let mut items = Vec::new();
+        for number in 0..20 {
+            let org = format!("{start}{number:x}f");
+            items.push(item(&[("orgId", &org), ("sk", "org"), ("name", "x")]));
+            for member in 0..3 {
+                let member = format!("m{number}{member}");
+                let sk = format!("member#{member}");
+                items.push(item(&[("orgId", &org), ("sk", &sk), ("memberId", &member)]));
+            }
+        }
+        let draft = infer(&items, &known("Tab", &["orgId", "sk"])).unwrap();
+        assert_fits(&draft, &items);
+        let model = as_read(&draft);
+        assert!(model.entities.iter().all(|entity| keys(entity)[0] == "{orgId}"), "{}", draft.text());
+    }
+}
+
+/// What identifies a copy identifies its original, which is no relationship.
+#[test]
+fn an_original_whose_copy_has_a_key_of_its_own_is_no_relationship() {
+    let mut items = Vec::new();
+    for number in 0..40 {
+        let (artist, song) = (format!("a{}", number / 4), format!("s{number}"));
+        let (artist_key, song_key) = (format!("ARTIST#{artist}"), format!("SONG#{song}"));
+        if number % 4 == 0 {
+            items.push(item(&[
+                ("PK", &artist_key),
+                ("SK", &artist_key),
+                ("type", "Artist"),
+                ("artistId", &artist),
+            ]));
+        }
+        for (kind, pk) in [("Song", &artist_key), ("SongCopy", &song_key)] {
+            let pairs = [
+                ("PK", pk as &str),
+                ("SK", &song_key),
+                ("type", kind),
+                ("artistId", &artist),
+                ("songId", &song),
+            ];
+            items.push(item(&pairs));
+        }
+    }
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let model = as_read(&draft);
+    assert_eq!(model.entity("SongCopy").unwrap().copies.as_deref(), Some("Song"), "{}", draft.text());
+    assert!(model.entity("Song").unwrap().edge.is_empty(), "{}", draft.text());
+    assert!(!support::has(&draft.text(), "P203", Severity::Error), "{}", draft.text());
+}
+
+#[test]
+fn times_with_one_offset_sort_as_texts_in_keys() {
+    for (offsets, is_wrong) in [(["+00:00", "+00:00"], false), (["+00:00", "+02:00"], true)] {
+        let transaction = |number: usize| {
+            let at = format!("2026-01-{:02}T10:00:00.000000{}", number % 28 + 1, offsets[number % 2]);
+            let (id, sk) = (format!("t{number}"), format!("TXN#{at}#t{number}"));
+            item(&[("PK", "USER#1"), ("SK", &sk), ("userId", "1"), ("txnId", &id), ("at", &at)])
+        };
+        let items: Vec<Item> = (0..40).map(transaction).collect();
+        let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        assert_eq!(support::has(&draft.text(), "P223", Severity::Error), is_wrong, "{}", draft.text());
+        assert_eq!(draft.text().contains("always ends in +00:00"), !is_wrong, "{}", draft.text());
+    }
+}
+
 #[test]
 fn a_local_index_is_asked_in_its_order() {
     let index = Index {

@@ -584,6 +584,32 @@ fn null_adds_nothing_to_a_sum() {
     assert!(found(99), "the sum is judged all the same");
 }
 
+/// The other attributes show where in a key the shard is.
+#[test]
+fn a_shard_is_found_beside_values_that_contain_the_delimiter() {
+    for (kind, key) in
+        [("date", "DUE-{x}-{shard}"), ("date", "DUE-{shard}-{x}"), ("string", "{x}-{shard}-{room}")]
+    {
+        let model = support::model(&format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[index.G]\nkeys = [\"GP\", \"GS\"]\n\
+             [entity.Stay]\nattributes = {{ stayId = \"ulid\", x = \"{kind}\", room = \"id\" }}\n\
+             key = [\"STAY-{{stayId}}\", \"STAY\"]\n\
+             index.G = {{ key = [\"{key}\", \"{{stayId}}\"], shard = {{ by = \"stayId\", count = 3 }} }}"
+        ));
+        let mut items = support::items_of(&model, 40);
+        assert_eq!(support::violations(&model, &items), "", "{key}");
+        if kind == "string" {
+            for item in &mut items {
+                let old = item["x"].as_text().unwrap().to_owned();
+                item.insert("x".to_owned(), Value::String("a-1-b".to_owned()));
+                let key = item["GP"].as_text().unwrap().replacen(&old, "a-1-b", 1);
+                item.insert("GP".to_owned(), Value::String(key));
+            }
+            assert_eq!(support::violations(&model, &items), "", "{key}");
+        }
+    }
+}
+
 #[test]
 fn a_shard_is_the_one_that_readers_compute() {
     let sharded = |shard: &str| {

@@ -769,6 +769,28 @@ comments = { in = ["postId"], out = "Comment*" }
     assert!(message(&text, "P226").contains("Post has no postId"));
 }
 
+/// What is called `id` of a post is called `postId` elsewhere.
+#[test]
+fn an_identifier_called_id_is_referred_to_by_the_name_of_its_entity() {
+    for (id, identity) in [("id", ""), ("id", "identity = [\"id\"]"), ("_id", "identity = [\"_id\"]")] {
+        let text = with_table(&format!(
+            r#"
+[entity.Post]
+attributes = {{ {id} = "ulid", title = "string" }}
+key = ["POST#{{{id}}}", "POST"]
+{identity}
+[entity.Comment]
+attributes = {{ postId = "ulid", commentId = "ulid" }}
+key = ["POST#{{postId}}", "COMMENT#{{commentId}}"]
+[pattern]
+post = {{ in = ["{id}"], out = "Post" }}
+comments = {{ in = ["postId"], out = "Comment*" }}
+"#
+        ));
+        assert!(!codes(&text, "").contains(&"P226"), "{id} {identity}");
+    }
+}
+
 /// u. One document holds one user and role, and an index serves none of the patterns.
 #[test]
 fn u_access_is_stored_in_the_document_and_an_index_is_unused() {

@@ -293,6 +293,36 @@ fn an_identifier_contains_all_but_the_delimiter_of_the_keys() {
     }
 }
 
+/// ElectroDB's keys name their parts: what ends a value is not what ends a name.
+#[test]
+fn the_delimiter_is_what_ends_values_and_not_what_ends_their_names() {
+    let text = support::with_table(
+        "[entity.Office]\nattributes = { country = \"id\", state = \"id\", city = \"id\" }\n\
+         key = [\"$app#country_{country:lower}#state_{state:lower}\", \"$office_1#city_{city:lower}\"]\n\
+         identity = [\"country\", \"state\", \"city\"]\n\
+         [entity.Task]\nattributes = { taskId = \"id\", project = \"id\" }\n\
+         key = [\"$app#taskid_{taskId}\", \"$task_1#project_{project}\"]\n\
+         [pattern]\no = { in = [\"country\", \"state\"], out = \"Office*\" }\n\
+         t = { in = [\"taskId\"], out = \"Task*\" }",
+    );
+    assert_eq!(support::model(&text).usual_delimiter(), Some('#'));
+    assert!(!support::codes(&text, "").contains(&"P201"));
+    let other = "[entity.A]\nattributes = { aId = \"id\" }\nkey = [\"MY_A|{aId}\", \"A_B|{aId}\"]";
+    assert_eq!(support::model(&support::with_table(other)).usual_delimiter(), Some('|'));
+}
+
+#[test]
+fn numbers_that_are_never_negative_end_before_a_minus_sign() {
+    let text = |limits: &str| {
+        support::with_table(&format!(
+            "[entity.Stay]\nattributes = {{ roomId = \"id\", n = {{ type = \"int\"{limits} }} }}\n\
+             key = [\"ROOM-{{n}}-{{roomId}}\", \"STAY\"]"
+        ))
+    };
+    assert!(support::has(&text(""), "P201", Severity::Error), "--5");
+    assert!(!support::has(&text(", min = 0"), "P201", Severity::Error));
+}
+
 #[test]
 fn limits_belong_to_their_types() {
     for attribute in [

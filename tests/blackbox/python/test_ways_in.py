@@ -127,6 +127,24 @@ def test_sqlite_is_read_directly(shop, endpoint, client):
     client.delete_table(TableName=name)
 
 
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the program sqlite3 is not installed")
+def test_generated_columns_of_sqlite_are_copied(tmp_path, endpoint, client):
+    schema = "CREATE TABLE people (id integer PRIMARY KEY, name text NOT NULL, {} text GENERATED ALWAYS AS (upper(name)) {});"
+    for number, (column, kind) in enumerate([("stored", "STORED NOT NULL"), ("virtual", "VIRTUAL")]):
+        name = f"people-{uuid.uuid4().hex[:12]}"
+        (tmp_path / "schema.sql").write_text(schema.format(column + "_name", kind))
+        drafted = partita("model", "import", "--from", "sql", tmp_path / "schema.sql", "--table", name)
+        assert drafted.returncode == 0, drafted.stderr
+        (tmp_path / "people.toml").write_text(drafted.stdout)
+        database = sqlite3.connect(tmp_path / f"people{number}.db")
+        database.executescript(schema.format(column + "_name", kind) + "INSERT INTO people (id, name) VALUES (1, 'Ann');")
+        database.close()
+        result = partita("model", "copy", tmp_path / "people.toml", "--from", f"sqlite:{tmp_path / f'people{number}.db'}", "--endpoint", endpoint, "--apply")
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert client.scan(TableName=name)["Items"][0][f"{column}_name"] == {"S": "ANN"}
+        client.delete_table(TableName=name)
+
+
 @pytest.mark.skipif("PARTITA_TEST_POSTGRES" not in os.environ, reason="PARTITA_TEST_POSTGRES does not name a database")
 def test_postgresql_is_read_directly(shop, endpoint, client):
     name, folder = shop

@@ -109,8 +109,11 @@ impl KeyCheck<'_> {
             return Some(format!("{name} is missing: {} requires {template}", entity.name));
         };
         let own = shard.map(|shard| {
-            let found = template.matches(key, entity).and_then(|mut values| values.remove(SHARD));
-            (shard, found.unwrap_or_default())
+            let known = |field: &str| self.values.get(field).filter(|_| field != SHARD).cloned();
+            // What the attributes hold shows where the shard is.
+            let read = template.substitute(known).matches(key, entity);
+            let found = read.or_else(|| template.matches(key, entity));
+            (shard, found.and_then(|mut values| values.remove(SHARD)).unwrap_or_default())
         });
         let value_of = |field: &str| match &own {
             Some((_, number)) if field == SHARD => Some(number.as_str()),

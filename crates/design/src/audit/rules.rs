@@ -123,7 +123,7 @@ impl Successor<'_> {
     fn keeps_items(&self) -> bool {
         let Successor { new, entity, now, .. } = *self;
         let is_same = |field: &str| {
-            entity.type_of(field) == now.type_of(field) && entity.is_positive(field) == now.is_positive(field)
+            entity.type_of(field) == now.type_of(field) && entity.sign(field) == now.sign(field)
         };
         if entity.delimiter() == now.delimiter() && entity.key_fields().all(is_same) {
             return true;

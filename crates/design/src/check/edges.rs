@@ -110,12 +110,9 @@ impl Checker<'_> {
         let model = self.model;
         for field in entity.key_fields() {
             let Some(stem) = field.strip_suffix("Id").or_else(|| field.strip_suffix("_id")) else { continue };
-            let meant = model.entity_in_any_case(stem);
-            let Some(other) =
-                meant.filter(|other| other.name != entity.name && other.attribute(field).is_none())
-            else {
-                continue;
-            };
+            let lacks = |other: &&Entity| other.attribute(field).is_none() && !other.is_identified_by_id();
+            let meant = model.entity_in_any_case(stem).filter(|other| other.name != entity.name);
+            let Some(other) = meant.filter(lacks) else { continue };
             if model.owner_of(field).is_some() || self.has("P226", &entity.subject()) {
                 continue;
             }

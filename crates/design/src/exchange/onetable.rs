@@ -26,7 +26,7 @@ pub fn import(text: &str, table: &str) -> Result<Draft, String> {
     let models = root["models"].as_object().ok_or("there are no `models`: is this a OneTable schema?")?;
     let primary = indexes.get("primary").ok_or("there is no primary index")?;
     let keys = index_keys(primary, &[]);
-    let type_attribute = Some(root["params"]["typeField"].as_str().unwrap_or("_type").to_owned());
+    let type_attribute = Some(type_field(&root["params"]).to_owned());
     let mut model = Model {
         table: Table { name: table.to_owned(), keys: keys.clone(), type_attribute, ..Table::default() },
         ..Model::default()
@@ -258,29 +258,46 @@ impl ModelSchema<'_> {
         }
     }
 
-    /// Parses `USER#${userId}` and `V#${version:8:0}`.
+    /// Parses `USER#${userId}` and `V#${version:8:0}`; the type is the same in all items of a model: `${_type}#${id}`.
     fn parse_value(&self, value: &str) -> Option<Template> {
         let mut text = String::new();
         let mut rest = value;
         while let Some((before, after)) = rest.split_once("${") {
             let (field, tail) = after.split_once('}')?;
-            let mut parts = field.split(':');
-            let name = parts.next().unwrap_or_default();
-            let name = self
-                .fields
-                .get(name)
-                .map(|definition| stored(name, definition))
-                .filter(|name| !name.contains('.'))?;
-            let width: Option<usize> = parts.next().and_then(|width| width.parse().ok());
-            text.push_str(&before.replace('{', "{{").replace('}', "}}"));
-            text.push_str(
-                &width.map_or_else(|| format!("{{{name}}}"), |width| format!("{{{name}:0{width}}}")),
-            );
+            text.push_str(&literal(before));
+            text.push_str(&if field == type_field(self.params) {
+                literal(self.name)
+            } else {
+                self.field(field)?
+            });
             rest = tail;
         }
-        text.push_str(&rest.replace('{', "{{").replace('}', "}}"));
+        text.push_str(&literal(rest));
         Template::parse(&text).ok()
     }
+
+    /// The field of a template for `version` or `version:8:0`.
+    fn field(&self, field: &str) -> Option<String> {
+        let mut parts = field.split(':');
+        let name = parts.next().unwrap_or_default();
+        let name = self
+            .fields
+            .get(name)
+            .map(|definition| stored(name, definition))
+            .filter(|name| !name.contains('.'))?;
+        let width: Option<usize> = parts.next().and_then(|width| width.parse().ok());
+        Some(width.map_or_else(|| format!("{{{name}}}"), |width| format!("{{{name}:0{width}}}")))
+    }
+}
+
+/// The attribute in which OneTable stores the name of an item's model.
+fn type_field(params: &Value) -> &str {
+    params["typeField"].as_str().unwrap_or("_type")
+}
+
+/// A text as templates have it.
+fn literal(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
 }
 
 /// The name under which a field is stored.

@@ -4,12 +4,14 @@ use super::explain::alternatives;
 use super::group::{Group, GroupKey};
 use super::key_template::{self, KeyAttribute, KeyContext, is_field_name, is_semantic};
 use super::names::FieldNames;
+use super::values::Summary;
 use super::{KnownSchema, names, odd, sparse};
 use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::{list, thousands};
 use crate::item::Item;
 use crate::model::condition::Condition;
 use crate::model::decimal::Decimal;
+use crate::model::limits::Limits;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model};
 use crate::template::{Format, Part, Template};
@@ -67,6 +69,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     let why = "nothing tells which items are in it";
     let remarks: Vec<String> = open.into_iter().map(|(index, form)| open_remark(index, &form, why)).collect();
     forget_generated(&mut entity, model);
+    let offsets = times_as_texts(group, &mut entity);
     let limited = limit_numbers(&mut entity);
     free_texts(&mut entity);
     entity.identify_by_key();
@@ -79,6 +82,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         let note = format!("{name} is limited to what its key can hold");
         draft.note(format!("{}.attributes", entity.subject()), Confidence::Likely, note);
     }
+    offsets.into_iter().for_each(|remark| draft.remark(format!("{}.attributes", entity.subject()), remark));
     for index in sparse {
         ask_condition(&items, &entity, &index, draft);
     }
@@ -197,6 +201,27 @@ fn forget_generated(entity: &mut Entity, model: &Model) {
         }
     }
     entity.numbers = Default::default();
+}
+
+/// Times in keys that all have one offset sort as texts do, and as times with offsets they would not; returns what to say about them.
+fn times_as_texts(group: &Group, entity: &mut Entity) -> Vec<String> {
+    let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    let templates: Vec<&Template> = entity.key.iter().chain(index_keys).collect();
+    let mut remarks = Vec::new();
+    for attribute in entity.attributes.iter_mut().filter(|own| own.kind == ValueType::Timestamp) {
+        let name = &attribute.name;
+        let is_whole = templates.iter().any(|template| template.has_field(name))
+            && !templates.iter().any(|template| template.truncates(name));
+        let offset = group.attributes.get(name).and_then(Summary::only_offset).filter(|_| is_whole);
+        if let Some(offset) = offset {
+            remarks.push(format!(
+                "{name} is a time that always ends in {offset} and sorts as text: with Z in its place, it is a timestamp."
+            ));
+            (attribute.kind, attribute.limits) = (ValueType::Id, Limits::default());
+        }
+    }
+    entity.numbers = Default::default();
+    remarks
 }
 
 /// Limits numbers to those that their formats in keys hold; returns their names.

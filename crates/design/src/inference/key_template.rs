@@ -188,6 +188,10 @@ fn in_tokens(
     let vocabulary = Vocabulary { attributes, words, is_whole: false };
     let tokens: Vec<Token<'_>> =
         split(texts, words).into_iter().flat_map(|token| refine(token, &vocabulary)).collect();
+    if key.is_semantic() && is_field_name(key.name) && tokens.iter().all(|token| is_value(token, &vocabulary))
+    {
+        return natural(key, texts, false, entity).parts;
+    }
     let single = tokens.len() == 1;
     let mut parts: Vec<Part> = Vec::new();
     let mut word = String::new();
@@ -251,6 +255,13 @@ fn split<'a>(texts: &Texts<'a>, words: &BTreeSet<String>) -> Vec<Token<'a>> {
         tokens.push((rows[0][place].mark.to_owned(), column.collect()));
     }
     tokens
+}
+
+/// Whether a token is neither a word nor made of attributes.
+fn is_value((_, token): &Token<'_>, vocabulary: &Vocabulary<'_>) -> bool {
+    let is_word = is_word(token[0].0) && token.iter().all(|(text, _)| *text == token[0].0);
+    let has_field = |parts: Vec<Part>| parts.iter().any(|part| matches!(part, Part::Field { .. }));
+    !is_word && !explain(token, vocabulary).is_some_and(has_field)
 }
 
 /// Cuts values at a weak separator too, if an attribute has the values of a piece.

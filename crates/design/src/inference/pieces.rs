@@ -1,5 +1,6 @@
 //! Cuts a key into pieces: at the characters that separate, but not inside of values of a known form, such as times and UUIDs.
 
+use super::style::is_upper_word;
 use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 
 /// Characters that hardly occur in values and therefore separate.
@@ -35,7 +36,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     loop {
-        let (mark, after) = rest.split_at(rest.find(|c| !is_mark(c)).unwrap_or(rest.len()));
+        let (mark, after) = rest.split_at(mark_length(rest));
         let (piece, is_value) = first_piece(after);
         if piece.is_empty() && mark.is_empty() && !pieces.is_empty() {
             return pieces;
@@ -46,6 +47,14 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
             return pieces;
         }
     }
+}
+
+/// The length of the separators that a text starts with. An identifier may start with a weak one: `USER#-N8yMiR3`.
+fn mark_length(text: &str) -> usize {
+    let length = text.find(|c| !is_mark(c)).unwrap_or(text.len());
+    let Some(last) = text[..length].rfind(STRONG) else { return length };
+    let segment = text[length..].split(STRONG).next().unwrap_or_default();
+    if segment.is_empty() || is_upper_word(segment) { length } else { last + 1 }
 }
 
 fn is_mark(character: char) -> bool {
@@ -62,7 +71,8 @@ fn first_piece(text: &str) -> (&str, bool) {
     if let Some(length) = value_length(text) {
         return (&text[..length], true);
     }
-    let end = text.find(is_mark).unwrap_or(text.len());
+    let start = text.find(|c| !WEAK.contains(&c)).unwrap_or(text.len());
+    let end = text[start..].find(is_mark).map_or(text.len(), |end| start + end);
     // A word may be followed by a value without a separator: `ORDER01ARZ3…`.
     let letters = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len()).min(24);
     let starts = (1..=letters).filter(|start| text.is_char_boundary(*start));
@@ -132,6 +142,8 @@ mod tests {
             ("ORDER#o1", vec!["ORDER", "#", "o1"]),
             ("#META", vec!["#", "META"]),
             ("PLACE#", vec!["PLACE", "#"]),
+            ("USER#-N8y_x", vec!["USER", "#", "-N8y", "_", "x"]),
+            ("USER#_META", vec!["USER", "#_", "META"]),
             ("", vec![]),
             ("kettle-1", vec!["kettle", "-", "1"]),
             ("at-2026-04-05T10:30:00Z-x", vec!["at", "-", "2026-04-05T10:30:00Z", "-", "x"]),

@@ -65,9 +65,9 @@ fn parent(entities: &[Entity], number: usize) -> Option<usize> {
     entities.iter().position(is_single)
 }
 
-/// The attributes that identify items on their own, each with the entity.
+/// The attributes that identify items on their own, each with the entity. What identifies a copy identifies its original.
 fn owned(entities: &[Entity]) -> Vec<(&str, &str)> {
-    let owned = entities.iter().filter_map(|entity| {
+    let owned = entities.iter().filter(|entity| entity.copies.is_none()).filter_map(|entity| {
         let fields: BTreeSet<&str> = entity.key_fields().collect();
         let mut fields = fields.into_iter();
         fields.next().filter(|_| fields.next().is_none()).map(|field| (field, entity.name.as_str()))

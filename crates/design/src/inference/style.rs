@@ -19,6 +19,9 @@ pub(super) const MIN_VALUES: usize = 3;
 /// As many values show that what stands before a weak separator is the same in all of them.
 const MANY_VALUES: usize = 8;
 
+/// A word beside a weak separator is in one of at most as many values.
+const MAX_RECURRENCE: usize = 8;
+
 /// What the values of one key attribute have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyStyle {
@@ -69,10 +72,11 @@ fn starts(item: &Item, start: &str) -> bool {
 impl KeyStyle {
     /// Learns from values.
     pub fn learn(values: &[KeyValue<'_>]) -> KeyStyle {
-        let mut words = BTreeSet::new();
-        for strong in [true, false] {
-            words.extend(leading_words(values, strong));
-        }
+        let recurring = recurring_words(values);
+        let mut words: BTreeSet<String> =
+            recurring.iter().filter(|word| is_upper_word(word)).map(|word| (*word).to_owned()).collect();
+        words.extend(leading_words(values, None));
+        words.extend(leading_words(values, Some(&recurring)));
         words.extend(constant_words(values));
         words.extend(telling_words(values));
         KeyStyle { words, is_plain: false }
@@ -107,11 +111,16 @@ pub(super) fn columns<'a>(text: &'a str, item: &Item, words: &BTreeSet<String>) 
     let mut columns: Vec<Column<'a>> = Vec::new();
     let mut before: Option<Piece<'a>> = None;
     let mut end = 0;
-    for piece in pieces(text) {
+    let pieces = pieces(text);
+    for (number, piece) in pieces.iter().copied().enumerate() {
         let start = end + piece.mark.len();
         end = start + piece.text.len();
-        let is_inner = before.is_some() && is_upper_word(piece.text) && !is_field(piece.text);
-        let is_word = !piece.is_value && (is_inner || words.contains(piece.text)) || piece.text.is_empty();
+        let is_inner = before.is_some()
+            && is_upper_word(piece.text)
+            && !is_beside_weak(&pieces, number)
+            && !is_field(piece.text);
+        let is_end = piece.text.is_empty() && (before.is_none() || is_strong(piece.mark));
+        let is_word = !piece.is_value && (is_inner || words.contains(piece.text)) || is_end;
         let joins =
             before.is_some_and(|before| !(before.is_value && piece.is_value)) && !is_strong(piece.mark);
         match columns.last_mut() {
@@ -126,9 +135,43 @@ pub(super) fn columns<'a>(text: &'a str, item: &Item, words: &BTreeSet<String>) 
     columns
 }
 
-/// The words that values start with, if they are words of the design: upper case, or telling kinds of items apart. `strong` says
-/// which separators follow them.
-fn leading_words(values: &[KeyValue<'_>], strong: bool) -> BTreeSet<String> {
+/// Returns whether a weak separator is before or behind a piece: random identifiers contain such separators too.
+fn is_beside_weak(pieces: &[Piece<'_>], number: usize) -> bool {
+    let before = pieces[number].mark;
+    let behind = pieces.get(number + 1).map(|next| next.mark);
+    (!before.is_empty() && !is_strong(before)) || behind.is_some_and(|mark| !is_strong(mark))
+}
+
+/// The words beside weak separators that recur in the values of the kinds of items that have them. What is left between two separators of a
+/// random identifier is in a few only.
+fn recurring_words<'a>(values: &[KeyValue<'a>]) -> BTreeSet<&'a str> {
+    let mut kinds: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut words: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    for value in values {
+        kinds.entry(value.kind).or_default().insert(value.text);
+        let pieces = pieces(value.text);
+        for (number, piece) in pieces.iter().enumerate() {
+            let is_word = !piece.is_value && is_word(piece.text) && is_beside_weak(&pieces, number);
+            if is_word && !is_attribute(value.item, piece.text, value.kind) {
+                let (own_kinds, texts) = words.entry(piece.text).or_default();
+                own_kinds.insert(value.kind);
+                texts.insert(value.text);
+            }
+        }
+    }
+    let all: usize = kinds.values().map(BTreeSet::len).sum();
+    let recurs = |own_kinds: &BTreeSet<&str>, texts: usize| {
+        let of_kinds: usize = own_kinds.iter().map(|kind| kinds[kind].len()).sum();
+        texts * MAX_RECURRENCE >= of_kinds && (texts > 1 || all < MANY_VALUES)
+    };
+    words.retain(|_, (own_kinds, texts)| recurs(own_kinds, texts.len()));
+    words.into_keys().collect()
+}
+
+/// The words that values start with, if they are words of the design: upper case, or telling kinds of items apart. They are followed by a
+/// strong separator, or by a weak one if they are among those that recur.
+fn leading_words(values: &[KeyValue<'_>], recurring: Option<&BTreeSet<&str>>) -> BTreeSet<String> {
+    let strong = recurring.is_none();
     let mut kinds: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for value in values {
         let pieces = pieces(value.text);
@@ -139,7 +182,8 @@ fn leading_words(values: &[KeyValue<'_>], strong: bool) -> BTreeSet<String> {
             Some(next) => is_strong(next.mark) == strong,
             None => strong && (is_upper_word(word) || is_singleton || is_strong(pieces[0].mark)),
         };
-        if is_word(word) && stands && (is_alone || !is_attribute(value.item, word, value.kind)) {
+        let recurs = recurring.is_none_or(|recurring| recurring.contains(word));
+        if is_word(word) && stands && recurs && (is_alone || !is_attribute(value.item, word, value.kind)) {
             kinds.entry(word).or_default().insert(value.kind);
         }
     }
@@ -288,6 +332,18 @@ mod tests {
         let texts = ids.map(|id| format!("org_x{id}_venue_{id}"));
         let values: Vec<(&str, &str)> = texts.iter().map(|text| (text.as_str(), "o")).collect();
         assert_eq!(shape(&learn(&values), "org_y_venue_z"), "org#*#venue#*");
+        let random = [
+            "V1StGXR8_Z5j-KFHi6B-myT",
+            "Uakgb_J5m9g-KX0JDMcJqLJ",
+            "_rOd-f9NPxq2K8_sW-zT-e1",
+            "hQ3-c7TbNd2v0_LmRkX-ba4",
+        ]
+        .map(|id| (format!("USER#{id}"), format!("USER#{id}-")));
+        let values: Vec<(&str, &str)> =
+            random.iter().flat_map(|(one, other)| [(one.as_str(), "u"), (other.as_str(), "u")]).collect();
+        for (text, _) in &values {
+            assert_eq!(shape(&learn(&values), text), "USER#*", "{text}");
+        }
         let slugs = ["the-end-of-it", "a-lot-of-it", "b-bit-of-more"].map(|slug| (slug, "s"));
         assert_eq!(shape(&learn(&slugs[..2]), "the-end-of-it"), "*");
     }

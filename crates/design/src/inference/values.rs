@@ -14,6 +14,9 @@ const MAX_CHOICES: usize = 8;
 /// The seconds since 1970 of the years 2001 to 2100; a number outside is not a time.
 const EPOCH_SECONDS: std::ops::Range<f64> = 1e9..4.2e9;
 
+/// The length of an offset: `+00:00`.
+const OFFSET_LENGTH: usize = 6;
+
 /// What the values of an attribute have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Summary {
@@ -34,8 +37,10 @@ pub(super) struct Summary {
     greatest: f64,
     /// The precisions of times; `None` stands for unusual ones.
     precisions: BTreeSet<Option<Precision>>,
-    /// Whether a time is not in UTC.
-    has_offset: bool,
+    /// The ends of times that are not in UTC, the first two.
+    offsets: BTreeSet<String>,
+    /// Whether a time is in UTC.
+    has_utc: bool,
 }
 
 /// A form of text.
@@ -77,7 +82,10 @@ impl Summary {
         self.greatest = self.greatest.max(number);
         if let Some(form) = time_form(text) {
             self.precisions.insert(form.precision);
-            self.has_offset |= form.zone == Zone::Offset;
+            if form.zone == Zone::Offset && self.offsets.len() < 2 {
+                self.offsets.insert(text[text.len() - OFFSET_LENGTH..].to_owned());
+            }
+            self.has_utc |= form.zone == Zone::Utc;
         }
         let forms = self.forms.get_or_insert_with(|| FORMS.to_vec());
         forms.retain(|form| form.fits(text));
@@ -103,7 +111,8 @@ impl Summary {
         self.distinct.extend(other.distinct);
         self.has_many |= other.has_many || self.distinct.len() > MAX_CHOICES;
         self.precisions.extend(other.precisions);
-        self.has_offset |= other.has_offset;
+        self.offsets.extend(other.offsets);
+        self.has_utc |= other.has_utc;
     }
 
     /// Returns the type that all values have, or else most of them.
@@ -152,9 +161,15 @@ impl Summary {
         let common = self.precisions.first().copied().flatten();
         Limits {
             precision: common.filter(|_| self.precisions.len() == 1 && self.count >= MANY),
-            zone: if self.has_offset { Zone::Offset } else { Zone::Utc },
+            zone: if self.offsets.is_empty() { Zone::Utc } else { Zone::Offset },
             ..Limits::default()
         }
+    }
+
+    /// Returns the end that all values have if they are times with one offset: as texts, they sort correctly.
+    pub fn only_offset(&self) -> Option<&str> {
+        let is_one = self.has(Form::Timestamp) && !self.has_utc && self.offsets.len() == 1;
+        self.offsets.first().filter(|_| is_one).map(String::as_str)
     }
 
     /// Returns whether all values are times in seconds or milliseconds since 1970, and which.

@@ -2,8 +2,8 @@
 
 use super::decimal::Decimal;
 use super::value_type::ValueType;
-use super::{Attribute, Entity, IndexKey};
-use crate::template::{DELIMITER, FieldTypes, SHARD};
+use super::{Entity, IndexKey};
+use crate::template::{DELIMITER, FieldTypes, SHARD, Sign};
 
 const SHARD_TYPE: ValueType = ValueType::Int;
 
@@ -27,12 +27,19 @@ impl FieldTypes for Entity {
         !self.is_required(field) && !self.indexes.iter().any(is_made)
     }
 
-    fn is_positive(&self, field: &str) -> bool {
-        let has_least = |attribute: &Attribute| {
-            attribute.limits.min.as_ref().is_some_and(|min| *min > Decimal::default())
-        };
+    fn sign(&self, field: &str) -> Sign {
         // Versions are numbered from 1.
-        self.versions.as_deref() == Some(field) || self.attribute(field).is_some_and(has_least)
+        if self.versions.as_deref() == Some(field) {
+            return Sign::Positive;
+        }
+        let Some(attribute) = self.attribute(field) else {
+            return if field == SHARD { Sign::NotNegative } else { Sign::Any };
+        };
+        match &attribute.limits.min {
+            Some(min) if *min > Decimal::default() => Sign::Positive,
+            Some(min) if !min.is_negative() => Sign::NotNegative,
+            _ => Sign::Any,
+        }
     }
 
     fn delimiter(&self) -> char {

@@ -24,6 +24,11 @@ impl Entity {
         std::iter::once(&self.name).chain(former).find_map(|name| self.id_named_after(name))
     }
 
+    /// Returns whether an attribute called `id` identifies an item: others refer to an account's by `accountId`.
+    pub fn is_identified_by_id(&self) -> bool {
+        self.identity().is_some_and(|name| name.trim_matches(['_', '-']).eq_ignore_ascii_case("id"))
+    }
+
     fn id_named_after(&self, entity: &str) -> Option<&str> {
         let own = format!("{}id", entity.to_lowercase());
         let named = |attribute: &&Attribute| {

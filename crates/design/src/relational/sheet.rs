@@ -5,6 +5,7 @@
 mod rate;
 pub(super) mod sentence;
 mod table;
+mod words;
 
 use super::draft::{Drafting, Measured};
 use super::entities::Entities;
@@ -171,6 +172,7 @@ fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entit
     Read {
         table,
         equals: equals.iter().map(column).collect(),
+        also: Vec::new(),
         range: sentence.range.as_ref().map(column),
         order: sentence.order.as_ref().map(|(by, descending)| (column(by), *descending)),
         limit: sentence.limit,
@@ -222,6 +224,38 @@ mod tests {
             "order = \"hireDate asc\"",
         ] {
             assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+
+    /// A name of a function is a sentence too, and the header of a column may name the unit.
+    #[test]
+    fn names_of_functions_are_sentences() {
+        let sheet = "| Access pattern | HEADER |\n|---|---|\n| getProductsByCategory sorted by price asc | 60 |\n\
+                     | listOrdersOfUser newest first | 120 |\n| fetchInvoice by number | 6k |\n| getOrdersByCustomerId | 60/s |\n";
+        for (header, unit) in [
+            ("Freq.", 1.0),
+            ("Freq", 1.0),
+            ("req/s", 1.0),
+            ("Calls per minute", 60.0),
+            ("Calls per day", 86_400.0),
+        ] {
+            let drafted = draft(&sheet.replace("HEADER", header), "Shop").unwrap();
+            let text = drafted.text();
+            for part in [
+                "in = [\"category\"], out = \"Product*\", order = \"price asc\"",
+                "in = [\"user\"], out = \"Order*\", order = \"date desc\"",
+                "in = [\"number\"], out = \"Invoice\"",
+                "in = [\"customerId\"], out = \"Order*\"",
+            ] {
+                assert!(text.contains(part), "{part}\n{text}");
+            }
+            let mut rates: Vec<f64> =
+                drafted.model.patterns.iter().filter_map(|pattern| pattern.rps).collect();
+            let mut expected = [60.0 / unit, 120.0 / unit, 6_000.0 / unit, 60.0];
+            rates.sort_by(f64::total_cmp);
+            expected.sort_by(f64::total_cmp);
+            let is_near = |(own, other): (&f64, &f64)| (own - other).abs() < other / 100.0;
+            assert!(rates.len() == 4 && rates.iter().zip(&expected).all(is_near), "{header} {rates:?}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! gives each field, from the start, the shortest text after which the rest can follow, so that a delimiter ends a value. Both passes visit
 //! each character once per part; of many choices, those that fit are found without trying each. Only a field that occurs twice may have to be tried with several texts.
 
-use super::{CharacterClass, FieldTypes, Format, Part, Template};
+use super::{CharacterClass, FieldTypes, Format, Part, Sign, Template};
 use crate::model::choices::Choices;
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
@@ -56,7 +56,8 @@ impl Template {
         let mut values = BTreeMap::new();
         for (piece, text) in matching.pieces.iter().zip(taken) {
             if let Piece::Field(field) = piece {
-                if field.format.is_whole_padded() && is_zero(text) && types.is_positive(field.name) {
+                if field.format.is_whole_padded() && is_zero(text) && types.sign(field.name) == Sign::Positive
+                {
                     return None;
                 }
                 add_value(&mut values, field.name, field.format, text);

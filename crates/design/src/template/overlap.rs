@@ -1,7 +1,7 @@
 //! Which keys a template can produce, decided over the characters that the type of each field allows: whether two templates can produce
 //! the same key, where a field ends, and which fields could forge another key.
 
-use super::{ATTRIBUTE_SEPARATOR, DELIMITER, FieldTypes, Format, MAX_CHARACTERS, Part, Template};
+use super::{ATTRIBUTE_SEPARATOR, DELIMITER, FieldTypes, Format, MAX_CHARACTERS, Part, Sign, Template};
 use crate::model::value_type::ValueType;
 use std::collections::HashSet;
 
@@ -132,7 +132,7 @@ impl Template {
                     Some(ValueType::Choice(choices)) if are_short(choices) => {
                         add_choice(&mut elements, &format.choices(choices).collect::<Vec<_>>());
                     }
-                    _ if format.is_whole_padded() && types.is_positive(name) => {
+                    _ if format.is_whole_padded() && types.sign(name) == Sign::Positive => {
                         add_positive(&mut elements, CharacterClass::of(types, name, *format, strict));
                     }
                     _ => elements.extend(CharacterClass::of(types, name, *format, strict).elements()),
@@ -153,8 +153,8 @@ pub(crate) struct CharacterClass {
     /// Whether no text is a prefix of another.
     fixed: bool,
     delimiter: char,
-    /// Whether it lacks the digit 0.
-    lacks_zero: bool,
+    /// A character that it lacks: the sign of numbers that are never negative, the digit 0.
+    lacks: Option<char>,
 }
 
 impl CharacterClass {
@@ -165,7 +165,9 @@ impl CharacterClass {
             || kind == ValueType::Timestamp
             || (format == Format::Plain && are_prefix_free(&kind));
         let fixed = format.length().is_some() || (format != Format::Escaped && prefix_free);
-        CharacterClass { kind, format, strict, fixed, delimiter: types.delimiter(), lacks_zero: false }
+        let is_unsigned = kind == ValueType::Int && types.sign(name) != Sign::Any;
+        let lacks = is_unsigned.then_some('-');
+        CharacterClass { kind, format, strict, fixed, delimiter: types.delimiter(), lacks }
     }
 
     /// As many characters as all texts have, or a run.
@@ -181,7 +183,7 @@ impl CharacterClass {
         let delimiter = character == self.delimiter;
         match self.format {
             _ if character == ATTRIBUTE_SEPARATOR => false,
-            _ if self.lacks_zero && character == '0' => false,
+            _ if self.lacks == Some(character) => false,
             Format::Escaped => character != DELIMITER,
             Format::Padded { .. } | Format::Signed { .. } => character.is_ascii_digit() || character == '.',
             Format::Bucket(_) => character.is_ascii_digit() || matches!(character, '-' | ':' | 'T'),
@@ -271,7 +273,7 @@ fn add_choice(elements: &mut Vec<Element>, words: &[String]) {
 
 /// Adds a number above zero in a fixed number of digits: zeros, another digit, and any digits.
 fn add_positive(elements: &mut Vec<Element>, digit: CharacterClass) {
-    let other = CharacterClass { lacks_zero: true, ..digit.clone() };
+    let other = CharacterClass { lacks: Some('0'), ..digit.clone() };
     let digits = digit.elements();
     let starting = |zeros: usize| {
         let mut number = digits.clone();

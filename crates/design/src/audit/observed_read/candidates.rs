@@ -5,7 +5,7 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Bounds, Entity, Order, Pattern, Projection, Target};
-use crate::template::{FieldTypes, Format, Part, SHARD, Template};
+use crate::template::{FieldTypes, Format, Part, SHARD, Sign, Template};
 use crate::toml_writer::pattern_line;
 use std::collections::BTreeSet;
 
@@ -277,8 +277,8 @@ impl FieldTypes for WithRest<'_> {
         self.0.is_required(field)
     }
 
-    fn is_positive(&self, field: &str) -> bool {
-        self.0.is_positive(field)
+    fn sign(&self, field: &str) -> Sign {
+        self.0.sign(field)
     }
 
     fn delimiter(&self) -> char {

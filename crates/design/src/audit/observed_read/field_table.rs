@@ -2,7 +2,7 @@
 
 use crate::model::Entity;
 use crate::model::value_type::ValueType;
-use crate::template::{DELIMITER, FieldTypes};
+use crate::template::{DELIMITER, FieldTypes, Sign};
 use std::collections::BTreeMap;
 
 /// The types of some fields.
@@ -16,7 +16,7 @@ pub(super) struct FieldTable {
 struct Kind {
     value_type: ValueType,
     is_required: bool,
-    is_positive: bool,
+    sign: Sign,
 }
 
 impl FieldTable {
@@ -25,8 +25,8 @@ impl FieldTable {
         let kind = |name: &'f str| {
             let (owner, value_type) =
                 entities.iter().rev().find_map(|entity| Some((entity, entity.type_of(name)?)))?;
-            let (is_required, is_positive) = (owner.is_required(name), owner.is_positive(name));
-            Some((name.to_owned(), Kind { value_type: value_type.clone(), is_required, is_positive }))
+            let (is_required, sign) = (owner.is_required(name), owner.sign(name));
+            Some((name.to_owned(), Kind { value_type: value_type.clone(), is_required, sign }))
         };
         FieldTable {
             fields: fields.filter_map(kind).collect(),
@@ -49,8 +49,8 @@ impl FieldTypes for FieldTable {
         self.fields.get(field).is_some_and(|kind| kind.is_required)
     }
 
-    fn is_positive(&self, field: &str) -> bool {
-        self.fields.get(field).is_some_and(|kind| kind.is_positive)
+    fn sign(&self, field: &str) -> Sign {
+        self.fields.get(field).map(|kind| kind.sign).unwrap_or_default()
     }
 
     fn delimiter(&self) -> char {

@@ -24,16 +24,37 @@ pub(super) fn parse(text: &str) -> Option<f64> {
         _ => (1.0, rest),
     };
     let unit = rest.rsplit([' ', '/']).next().unwrap_or_default().trim_end_matches('.');
-    let seconds = match unit {
-        "" | "s" | "sec" | "second" | "seconds" | "rps" | "tps" | "qps" | "req/s" => 1.0,
+    let seconds = if unit.is_empty() { 1.0 } else { seconds(unit)? };
+    Some(number * factor / seconds).filter(|rate| rate.is_finite())
+}
+
+/// The rate of a cell; a number without a unit is in that of its column.
+pub(super) fn of_cell(cell: &str, unit: Option<&str>) -> Option<f64> {
+    let is_plain = cell.trim_end().ends_with(|last: char| last.is_ascii_digit() || "kKmM".contains(last));
+    match unit.filter(|_| is_plain) {
+        Some(unit) => parse(&format!("{cell} per {unit}")),
+        None => parse(cell),
+    }
+}
+
+/// The unit of time that the header of a column names: `Calls per day`, `req/s`.
+pub(super) fn unit(header: &str) -> Option<String> {
+    let header = header.to_lowercase();
+    let (_, unit) = header.rsplit_once("per ").or_else(|| header.rsplit_once('/'))?;
+    let unit = unit.trim().trim_end_matches(|last: char| !last.is_alphabetic());
+    seconds(unit).map(|_| unit.to_owned())
+}
+
+fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "s" | "sec" | "second" | "seconds" | "rps" | "tps" | "qps" => 1.0,
         "m" | "min" | "minute" | "rpm" => 60.0,
         "h" | "hour" | "hr" => 3_600.0,
         "d" | "day" => 86_400.0,
         "week" => 604_800.0,
         "month" => 2_592_000.0,
         _ => return None,
-    };
-    Some(number * factor / seconds).filter(|rate| rate.is_finite())
+    })
 }
 
 #[cfg(test)]

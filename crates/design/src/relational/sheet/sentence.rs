@@ -1,6 +1,7 @@
 //! Sentences of access patterns: "Get user by email", "List orders of a user by date, newest first".
 
 use super::table::{Row, attribute};
+use super::words::all_words;
 use crate::formatting::lower_first;
 use crate::model;
 use crate::relational::naming;
@@ -82,7 +83,7 @@ const POSSESSIVES: [&str; 6] = ["their", "its", "his", "her", "all", "every"];
 const TIMES: [&str; 7] = ["date", "time", "created", "createdat", "timestamp", "day", "recency"];
 
 impl Verb {
-    fn of(word: &str) -> Option<Verb> {
+    pub(super) fn of(word: &str) -> Option<Verb> {
         let kinds = [
             (&READS[..], Verb::Read),
             (&CREATES, Verb::Create),
@@ -107,12 +108,6 @@ fn words(text: &str) -> Vec<String> {
     let mut words = all_words(text);
     words.retain(|word| !is_filler(word));
     words
-}
-
-fn all_words(text: &str) -> Vec<String> {
-    let letters = |character: char| !character.is_alphanumeric() && !"_'-".contains(character);
-    let words = text.split(letters).map(|word| word.trim_start_matches(['\'', '-']).trim_end_matches('-'));
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 fn is_filler(word: &str) -> bool {

@@ -87,6 +87,8 @@ struct Columns {
     entity: Option<usize>,
     parameters: Option<usize>,
     frequency: Option<usize>,
+    /// The unit of time that the header names.
+    unit: Option<String>,
 }
 
 impl Columns {
@@ -94,6 +96,8 @@ impl Columns {
         let find = |words: &[&str]| {
             words.iter().find_map(|word| header.iter().position(|name| name.to_lowercase().contains(word)))
         };
+        let frequency = find(&["freq", "rate", "rps", "qps", "tps", "requests", "volume"])
+            .or_else(|| header.iter().position(|name| rate::unit(name).is_some()));
         Some(Columns {
             pattern: find(&[
                 "access pattern",
@@ -106,7 +110,8 @@ impl Columns {
             ])?,
             entity: find(&["entity", "entities"]),
             parameters: find(&["parameter", "input", "given"]),
-            frequency: find(&["frequency", "rate", "rps", "qps", "tps", "requests", "per second", "volume"]),
+            frequency,
+            unit: frequency.and_then(|column| rate::unit(&header[column])),
         })
     }
 
@@ -128,7 +133,7 @@ impl Columns {
             pattern,
             entities: entities.filter(|entity| !entity.is_empty()).collect(),
             parameters: parameters.map(attribute).collect(),
-            rate: rate::parse(&frequency),
+            rate: rate::of_cell(&frequency, self.unit.as_deref()),
             frequency,
         })
     }

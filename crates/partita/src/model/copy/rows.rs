@@ -118,7 +118,11 @@ fn from_sqlite(path: &str, model: &Model) -> Result<Vec<TableRows>, String> {
     )?;
     let mut tables = Vec::new();
     for Known { name, quoted, entity } in known(&names, model) {
-        let columns = query(&format!("SELECT name FROM pragma_table_info('{}')", name.replace('\'', "''")))?;
+        // Generated columns are columns too; `hidden = 1` marks those of virtual tables that are no data.
+        let columns = query(&format!(
+            "SELECT name FROM pragma_table_xinfo('{}') WHERE hidden <> 1",
+            name.replace('\'', "''")
+        ))?;
         let list = columns_of(&columns, entity)?;
         let text = query(&format!("SELECT {list} FROM {quoted}"))?;
         // Of an empty table, sqlite3 does not even print the header.

@@ -1,0 +1,96 @@
+//! Identifiers with their type inside: `cus_2265b1`. Where only they tell the items of entities apart, the word in them is a part of the key, and
+//! what follows it an attribute of its own.
+
+use super::group::{Group, GroupKey};
+use super::pieces::pieces;
+use super::style::is_word;
+use super::values::Summary;
+use crate::draft::{Asked, Draft};
+use crate::item::Value;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity};
+use crate::template::{Format, Part, Template};
+use std::collections::BTreeSet;
+
+/// Splits the identifiers that alone tell entities apart, in the keys of all entities.
+pub(super) fn split(groups: &[(GroupKey, Group)], draft: &mut Draft) {
+    if groups.len() < 2 {
+        return;
+    }
+    let entities = || groups.iter().zip(&draft.model.entities);
+    let starts: BTreeSet<(String, String)> = entities()
+        .filter_map(|((key, group), entity)| telling(key, group, entity, &draft.model.table.keys))
+        .collect();
+    for (number, (_, group)) in groups.iter().enumerate() {
+        for (name, start) in &starts {
+            let entity = &mut draft.model.entities[number];
+            if entity.has_key_field(name) && start_of(group, name).as_ref() == Some(start) {
+                let rest = cut(entity, group, name, start);
+                let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
+                let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
+                draft.ask(asked, text, rest);
+            }
+        }
+    }
+}
+
+/// The attribute of a key that has the word of its entity inside, with what it starts with, if no key of the entity has a word of its own.
+fn telling(key: &GroupKey, group: &Group, entity: &Entity, keys: &[String]) -> Option<(String, String)> {
+    if entity.key.iter().any(|template| !template.prefix().is_empty()) {
+        return None;
+    }
+    entity.key.iter().zip(&key.shape).rev().find_map(|(template, shape)| {
+        let word = shape.split('#').next().filter(|word| is_word(word))?;
+        let Some(Part::Field { name, format: Format::Plain }) = template.parts.first() else { return None };
+        let start = start_of(group, name).filter(|start| start.starts_with(word))?;
+        (!keys.contains(name)).then(|| (name.clone(), start))
+    })
+}
+
+/// The word and the separator that all values of an attribute start with, before something else.
+fn start_of(group: &Group, name: &str) -> Option<String> {
+    let mut common: Option<&str> = None;
+    for item in &group.sample {
+        let Some(Value::String(text)) = item.get(name) else { return None };
+        let pieces = pieces(text);
+        let length = pieces.first()?.text.len() + pieces.get(1)?.mark.len();
+        let start = text.get(..length).filter(|start| start.len() < text.len())?;
+        if !is_word(pieces[0].text) || common.is_some_and(|common| common != start) {
+            return None;
+        }
+        common = Some(start);
+    }
+    common.map(str::to_owned)
+}
+
+/// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; returns its name.
+fn cut(entity: &mut Entity, group: &Group, name: &str, start: &str) -> String {
+    let mut rest = format!("{name}Rest");
+    while entity.attribute(&rest).is_some() {
+        rest.push('2');
+    }
+    let mut summary = Summary::default();
+    let texts = group.sample.iter().filter_map(|item| item.get(name)?.as_text()?.strip_prefix(start));
+    texts.for_each(|text| summary.add_text(text));
+    for template in &mut entity.key {
+        let parts = template.parts.iter().flat_map(|part| match part {
+            Part::Field { name: own, format: Format::Plain } if own == name => {
+                let field = Part::Field { name: rest.clone(), format: Format::Plain };
+                vec![Part::Text(start.to_owned()), field]
+            }
+            part => vec![part.clone()],
+        });
+        *template = Template { parts: super::explain::merged(parts.collect()) };
+    }
+    // What ends the word may be the delimiter, which identifiers do not contain.
+    for own in entity.attributes.iter_mut().filter(|own| own.name == name && own.kind == ValueType::Id) {
+        own.kind = ValueType::String;
+    }
+    entity
+        .attributes
+        .push(Attribute { limits: summary.limits(), ..Attribute::new(&rest, summary.text_type()) });
+    entity.numbers = Default::default();
+    entity.identity.clear();
+    entity.identify_by_key();
+    rest
+}

@@ -1,0 +1,30 @@
+//! The words of a sentence.
+
+use super::sentence::Verb;
+
+/// Returns the words of a text. A possessive is a word with `'s`.
+pub(super) fn all_words(text: &str) -> Vec<String> {
+    let letters = |character: char| !character.is_alphanumeric() && !"_'-".contains(character);
+    let words = text.split(letters).map(|word| word.trim_start_matches(['\'', '-']).trim_end_matches('-'));
+    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let name = words.first().map(|first| words_of_name(first)).unwrap_or_default();
+    if !name.is_empty() {
+        words.splice(..1, name);
+    }
+    words
+}
+
+/// The words of a sentence that is written as a name, as `getOrdersByUser`; none of another word.
+fn words_of_name(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = 'A';
+    for character in name.chars() {
+        if words.is_empty() || (before.is_lowercase() && character.is_uppercase()) {
+            words.push(String::new());
+        }
+        words.iter_mut().last().into_iter().for_each(|word| word.extend(character.to_lowercase()));
+        before = character;
+    }
+    let is_sentence = Verb::of(&words[0]).is_some() || words.iter().any(|word| word == "by");
+    if words.len() > 1 && is_sentence { words } else { Vec::new() }
+}
