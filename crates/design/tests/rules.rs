@@ -1028,6 +1028,15 @@ fn rule_93_the_latest_copy_is_the_newest_version() {
         codes(&text("{ transact = [\"create Version\", \"create Latest\"] }"), "write.save"),
         ["P506"]
     );
+    let deleting = "{ transact = [\"create Version\", \"delete Latest\", \"create Latest\"] }";
+    assert_eq!(codes(&text(deleting), "write.save"), ["P506"]);
+    let moving = text(deleting).replace("\"DOC#{docId}\", \"LATEST\"", "\"BODY#{body}\", \"DOC#{docId}\"");
+    assert_eq!(codes(&moving, "write.save"), [""; 0]);
+    // Versions are removed from the oldest on, or the newest with its copy.
+    assert_eq!(codes(&text("{ delete = \"Version\" }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&text("{ transact = [\"delete Version*\"] }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&text("{ transact = [\"delete Version\", \"put Latest\"] }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&moving.replace(deleting, "{ delete = \"Version\" }"), "write.save"), ["P501"]);
 }
 
 #[test]
