@@ -128,7 +128,7 @@ pub(super) const REST: &[Code] = &[
         title: "version history cannot be read",
         severity: Severity::Error,
         rules: &[93],
-        page: "`versions` names the attribute that numbers kept versions. It must be in the sort key, padded, so that the newest sorts last.",
+        page: "`versions` names the attribute that numbers kept versions. It must be in the sort key, padded, so that the newest sorts last. Versions are numbered from 1.",
     },
     Code {
         code: "P505",
