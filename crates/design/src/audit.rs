@@ -19,6 +19,7 @@ mod values;
 
 pub use request::{EntityWrite, ItemChange};
 pub use stale::{StaleKey, stale_keys};
+pub use values::foreign_expiry;
 
 use crate::finding::closest;
 use crate::formatting::list;

@@ -15,7 +15,8 @@ use crate::audit::{marker, marker_of};
 use crate::capacity::estimate;
 use crate::item::{Attributes, Item, Value, attributes, item_size};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::decimal::number_text;
+use crate::model::decimal::{Decimal, number_text};
+use crate::model::limits::Limits;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
 use crate::name_hints;
@@ -307,10 +308,12 @@ impl<'m> Generator<'m> {
         let owner = self.owner_of(entity, name);
         let owner = owner.filter(|owner| owner.name != entity.name && depth > 0 && !own);
         let (number, turn) = (place.number, self.turn(entity, name, owner, place));
+        if entity.versions.as_deref() == Some(name) {
+            let least = attribute.limits.min.clone().max(Some(Decimal::one()));
+            return whole(&Limits { min: least, ..attribute.limits.clone() }, place.ordinal);
+        }
         if let Some(owner) = owner {
-            let mut values = self.values(owner, turn % self.numbered(owner).max(1), depth - 1);
-            let id = if owner.attribute(name).is_some() { Some(name) } else { owner.identity() };
-            return id.and_then(|id| values.remove(id)).unwrap_or_default();
+            return self.id_of(owner, name, turn % self.numbered(owner).max(1), depth).unwrap_or_default();
         }
         let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
         let is_of_identity = own || shows_creation(entity, attribute);
@@ -339,6 +342,12 @@ impl<'m> Generator<'m> {
             }
             _ => self.fitting(attribute, plain_value(attribute, drawn, number)),
         }
+    }
+
+    /// The identifier of an item, which an attribute of another one holds.
+    fn id_of(&self, owner: &Entity, name: &str, number: u64, depth: u32) -> Option<String> {
+        let id = if owner.attribute(name).is_some() { Some(name) } else { owner.identity() };
+        self.values(owner, number, depth - 1).remove(id?)
     }
 
     /// Extends the last free text until the item has the expected size.

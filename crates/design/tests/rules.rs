@@ -1040,6 +1040,22 @@ fn rule_93_the_latest_copy_is_the_newest_version() {
         codes(&text("{ transact = [\"create Version\", \"create Latest\"] }"), "write.save"),
         ["P506"]
     );
+    let deleting = "{ transact = [\"create Version\", \"delete Latest\", \"create Latest\"] }";
+    assert_eq!(codes(&text(deleting), "write.save"), ["P506"]);
+    let moving = text(deleting).replace("\"DOC#{docId}\", \"LATEST\"", "\"BODY#{body}\", \"DOC#{docId}\"");
+    assert_eq!(codes(&moving, "write.save"), [""; 0]);
+    let saving = text("{ transact = [\"create Version\", \"put Latest\"] }");
+    let first = |limits: &str| {
+        let kind = format!("version = {{ type = \"int\", {limits} }}");
+        codes(&saving.replacen("version = \"int\"", &kind, 1), "entity.Version")
+    };
+    assert_eq!(first("min = 1, max = 999"), [""; 0]);
+    assert_eq!((first("min = 0"), first("min = 2")), (vec!["P504"], vec!["P504"]));
+    // Versions are removed from the oldest on, or the newest with its copy.
+    assert_eq!(codes(&text("{ delete = \"Version\" }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&text("{ transact = [\"delete Version*\"] }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&text("{ transact = [\"delete Version\", \"put Latest\"] }"), "write.save"), [""; 0]);
+    assert_eq!(codes(&moving.replace(deleting, "{ delete = \"Version\" }"), "write.save"), ["P501"]);
 }
 
 #[test]

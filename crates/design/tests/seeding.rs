@@ -301,3 +301,34 @@ fn what_names_an_item_of_the_same_parent_names_one_that_exists() {
     let known = members.iter().filter(|member| departments.contains(member)).count();
     assert!(known * 10 >= members.len() * 9, "{known} of {}", members.len());
 }
+
+#[test]
+fn versions_are_numbered_from_1() {
+    for (number, versions) in [
+        ("number = \"int\"", ""),
+        ("number = { type = \"int\", min = 0, max = 99 }", ""),
+        ("number = { type = \"int\", min = 1 }", "identity = [\"docId\", \"number\"]\n"),
+    ] {
+        let text = support::with_table(&format!(
+            r#"
+[entity.Doc]
+attributes = {{ docId = "id", {number}, title = "string" }}
+key = ["DOC#{{docId}}", "V#{{number:04}}"]
+versions = "number"
+{versions}expect = {{ count = 40 }}
+[entity.Latest]
+copies = "Doc"
+latest = true
+attributes = {{ docId = "id", {number}, title = "string" }}
+key = ["DOC#{{docId}}", "LATEST"]
+expect = {{ count = 10 }}
+"#
+        ));
+        let model = support::model(&text);
+        let items = support::items_of(&model, 50);
+        assert_eq!(support::violations(&model, &items), "");
+        let numbers: std::collections::BTreeSet<String> =
+            items.iter().map(|item| item["number"].to_text().unwrap()).collect();
+        assert_eq!(numbers.into_iter().collect::<Vec<_>>(), ["1", "2", "3", "4"], "{number}");
+    }
+}

@@ -423,6 +423,85 @@ fn writes_are_attributed_to_declared_writes() {
     assert_eq!(attribute_write(&shop, &user, true), Some("register"));
 }
 
+#[test]
+fn updates_are_attributed_by_the_attributes_that_they_set() {
+    let text = support::with_table(
+        r#"
+[index.ByStatus]
+keys = ["SPK", "SSK"]
+[entity.Order]
+attributes = { orderId = "id", status = "NEW|SHIPPED", shippedAt = "timestamp?", total = "decimal", note = "string?", revision = "int" }
+key = ["ORDER#{orderId}", "O"]
+lock = "revision"
+index.ByStatus = { key = ["STATUS#{status}", "{orderId}"] }
+[pattern]
+order = { in = ["orderId"], out = "Order" }
+[write]
+two = { transact = ["create Order", "create Order"] }
+place = { transact = ["create Order"] }
+setStatus = { update = "Order", set = ["status"] }
+ship = { update = "Order", set = ["status", "shippedAt"] }
+charge = { update = "Order", expression = "SET #total = :total, revision = revision + :one", condition = "revision = :revision" }
+"#,
+    );
+    let model = support::model(&text);
+    let order = model.entity("Order").unwrap();
+    let write = |change: ItemChange| EntityWrite { entity: order, attributes: Attributes::new(), change };
+    let update = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        attribute_write(&model, &[write(ItemChange::Update(names))], false)
+    };
+    assert_eq!(update(&["status"]), Some("setStatus"));
+    assert_eq!(update(&["status", "SPK", "revision"]), Some("setStatus"));
+    assert_eq!(update(&["status", "shippedAt", "SPK"]), Some("ship"));
+    assert_eq!(update(&["shippedAt"]), Some("ship"));
+    assert_eq!(update(&["total", "revision"]), Some("charge"));
+    assert_eq!(update(&["note"]), None);
+    assert_eq!(update(&["status", "note"]), None);
+    assert_eq!(update(&["status", "unknown"]), None);
+    let put = || write(ItemChange::Put);
+    assert_eq!(attribute_write(&model, &[put()], true), Some("place"));
+    assert_eq!(attribute_write(&model, &[put(), put()], true), Some("two"));
+}
+
+#[test]
+fn copies_that_move_and_versions_that_go_are_part_of_their_writes() {
+    let text = support::with_table(
+        r#"
+[entity.Version]
+attributes = { docId = "id", version = "int", folder = "id" }
+identity = ["docId", "version"]
+key = ["DOC#{docId}", "V#{version:04}"]
+versions = "version"
+[entity.Latest]
+copies = "Version"
+latest = true
+identity = "docId"
+attributes = { docId = "id", version = "int", folder = "id" }
+key = ["FOLDER#{folder}", "DOC#{docId}"]
+[write]
+save = { transact = ["create Version", "put Latest"] }
+undo = { transact = ["delete Version", "delete Latest", "put Latest"] }
+prune = { delete = "Version" }
+"#,
+    );
+    let model = support::model(&text);
+    let write = |name: &str, change: ItemChange| EntityWrite {
+        entity: model.entity(name).unwrap(),
+        attributes: Attributes::new(),
+        change,
+    };
+    let moved = || [write("Latest", ItemChange::Delete), write("Latest", ItemChange::Put)];
+    for (change, name) in [(ItemChange::Put, "save"), (ItemChange::Delete, "undo")] {
+        let [old, new] = moved();
+        let version = || write("Version", change.clone());
+        assert_eq!(attribute_write(&model, &[version(), new.clone()], true), Some(name));
+        assert_eq!(attribute_write(&model, &[version(), old, new], true), Some(name));
+    }
+    let pruned = [write("Version", ItemChange::Delete)];
+    assert_eq!(attribute_write(&model, &pruned, true), Some("prune"));
+}
+
 /// An identifier does not contain the delimiter of its model, whichever that is.
 #[test]
 fn reads_are_attributed_with_the_delimiter_of_the_model() {

@@ -240,6 +240,36 @@ fn a_seeded_table_lets_its_items_expire_as_the_model_says() {
     assert!(times.clone().count() > 0 && times.into_iter().all(|time| time > 2_000_000_000), "{answer}");
 }
 
+/// Values are too few for all keys: of some batches, every item is left out.
+#[test]
+fn batches_without_items_are_not_sent() {
+    let server = support::Server::start(&[]);
+    let text = r#"
+format = 1
+[table]
+name = "CodeHost"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.Account]
+attributes = { account = "id", email = "string", plan = "FREE|TEAM|ENTERPRISE" }
+identity = ["account"]
+key = ["ACCOUNT#{account}", "ACCOUNT#{account}"]
+expect = { count = 500000, bytes = 700 }
+[entity.Repo]
+attributes = { owner = "id", repo = "id", updatedAt = "timestamp", stars = "int", readme = "string?" }
+identity = ["owner", "repo"]
+key = ["REPO#{owner}#{repo}", "REPO#{owner}#{repo}"]
+expect = { per = "Account", average = 6, max = 3000, bytes = 1500 }
+[pattern]
+account = { in = ["account"], out = "Account" }
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("code-host.toml");
+    std::fs::write(&path, text).unwrap();
+    let filled = server.model(0, &["seed", path.to_str().unwrap(), "--items", "300"]);
+    assert!(filled.contains("items in table CodeHost"), "{filled}");
+}
+
 /// Only some of the items have markers, so that batches of them differ in size.
 #[test]
 fn items_whose_unique_values_are_optional_are_seeded() {

@@ -255,6 +255,27 @@ fn models_are_attached_and_detached_while_the_server_runs() {
 }
 
 #[test]
+fn items_of_an_enforced_table_expire_by_its_model_only() {
+    let server = Server::start(&[]);
+    server.model(0, &["seed", "models/shop-orders.toml", "--items", "50"]);
+    let expire = |enabled: bool| {
+        let expiry = json!({ "AttributeName": "removeAt", "Enabled": enabled });
+        server.call("UpdateTimeToLive", &json!({ "TableName": "Shop", "TimeToLiveSpecification": expiry }))
+    };
+    server.model(0, &["attach", "models/shop-orders.toml", "--enforce"]);
+    let (status, answer) = expire(true);
+    assert_eq!((status, answer.to_string().contains("the model has no ttl")), (400, true), "{answer}");
+    // What an audit reads is not what the application reads.
+    server.model(0, &["audit", "models/shop-orders.toml"]);
+    let text = server.model(0, &["watch", "Shop"]);
+    assert!(text.contains("rule value broken 1 times") && !text.contains("Scan"), "{text}");
+    server.model(0, &["detach", "Shop"]);
+    assert_eq!(expire(true).0, 200);
+    let text = server.model(0, &["attach", "models/shop-orders.toml", "--enforce"]);
+    assert!(text.contains("expire by removeAt, which leaves behind"), "{text}");
+}
+
+#[test]
 fn servers_that_verify_signatures_refuse_to_attach_without_the_right_key() {
     let folder = tempfile::tempdir().unwrap();
     let file = |secret: &str| {

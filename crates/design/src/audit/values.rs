@@ -1,6 +1,7 @@
 //! The values of an item: each is one that its attribute admits, and none that is required is missing.
 
 use super::{Violation, key_text, violation};
+use crate::formatting::list;
 use crate::generate::typed_value;
 use crate::item::{Attributes, Item};
 use crate::model::{Attribute, Entity, Model};
@@ -31,6 +32,19 @@ pub(super) fn stray_expiries(model: &Model, entity: &Entity, item: &Item) -> Vec
 /// The attributes by which items expire.
 pub(super) fn expiries(model: &Model) -> BTreeSet<&String> {
     model.table.ttl.iter().chain(model.entities.iter().filter_map(|entity| entity.ttl.as_ref())).collect()
+}
+
+/// Returns why items of the table must not expire by an attribute: what belongs to them would be left.
+pub fn foreign_expiry(model: &Model, name: &str) -> Option<String> {
+    let expected: Vec<&str> = expiries(model).into_iter().map(String::as_str).collect();
+    if expected.contains(&name) {
+        return None;
+    }
+    let instead = match expected.as_slice() {
+        [] => "the model has no ttl".to_owned(),
+        expected => format!("the model's ttl is {}", list(expected)),
+    };
+    Some(format!("items would expire by {name}, without what belongs to them: {instead}"))
 }
 
 /// Whether items of an entity, or those that they are copies of, may have such an attribute.

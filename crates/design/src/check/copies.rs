@@ -6,9 +6,11 @@ use super::Checker;
 use crate::audit::copying::Copying;
 use crate::finding::Severity;
 use crate::formatting::list;
+use crate::model::decimal::Decimal;
 use crate::model::{Action, Entity, Write};
 use crate::name_hints;
 use crate::repair::{Edit, Repair};
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
 /// The number of other entities with its identifier in their keys that an entity is compared with.
@@ -47,6 +49,31 @@ impl Checker<'_> {
             }
         }
         self.undeclared();
+        self.first_versions();
+    }
+
+    /// Versions are numbered from 1.
+    fn first_versions(&mut self) {
+        for entity in &self.model.entities {
+            let attribute = entity.versions.as_deref().and_then(|name| entity.attribute(name));
+            let Some(attribute) = attribute else { continue };
+            let (limits, name, first) = (&attribute.limits, &attribute.name, Decimal::one());
+            let is_barred = [(&limits.min, Ordering::Greater), (&limits.max, Ordering::Less)]
+                .into_iter()
+                .any(|(limit, order)| limit.as_ref().is_some_and(|limit| limit.cmp(&first) == order));
+            let is_early = limits.min.as_ref().is_some_and(|min| *min < first);
+            let (severity, message) = match (is_barred, is_early) {
+                (true, _) => {
+                    (Severity::Error, format!("the first version has {name} 1, which its type excludes"))
+                }
+                (_, true) => {
+                    (Severity::Warning, format!("versions are numbered from 1, and {name} may be less"))
+                }
+                _ => continue,
+            };
+            let finding = self.about_entity("P504", severity, entity).with_message(message);
+            self.report(finding.with_help(format!("write {name} = {{ type = \"int\", min = 1 }}")));
+        }
     }
 
     /// A copy can be found from its original, or the original from the copy.

@@ -2,6 +2,7 @@
 //! belong to it.
 
 use super::Checker;
+use crate::audit::copying::Copying;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::model::expression::{Clause, Test};
@@ -259,16 +260,31 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The copy of the newest version changes only when a version is added.
+    /// The copy of the newest version changes only when a version is added or removed.
     fn latest_copies(&mut self) {
         let model = self.model;
         for copy in model.entities.iter().filter(|copy| copy.latest) {
             let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else { continue };
+            let moves = Copying::of_copy(model, copy).is_some_and(|copying| copying.copy_moves());
             for write in self.usage.writes_of(&copy.name).to_vec() {
-                let Some(action) = write.actions.iter().find(|action| action.entity == copy.name) else {
-                    continue;
+                let own = || write.actions.iter().filter(|action| action.entity == copy.name);
+                let mut kept = own().filter(|action| action.verb != Verb::Delete);
+                let (kept, deleted) = (kept.next(), own().find(|action| action.verb == Verb::Delete));
+                // A copy whose key changes is deleted under the old one.
+                let mistake = match (kept.or(deleted), kept.and(deleted)) {
+                    (None, _) => continue,
+                    (Some(_), Some(_)) if !moves => Some((
+                        format!(
+                            "{} is deleted and written under the same key, which no transaction can do",
+                            copy.name
+                        ),
+                        format!("write only \"put {}\"", copy.name),
+                    )),
+                    (Some(action), deleted) => {
+                        self.latest_mistake(write, action, deleted.is_some(), original, copy)
+                    }
                 };
-                if let Some((message, help)) = self.latest_mistake(write, action, original, copy) {
+                if let Some((message, help)) = mistake {
                     let finding = self.about_write("P506", Severity::Error, write);
                     self.report(finding.with_message(message).with_help(help));
                 }
@@ -280,6 +296,7 @@ impl<'m> Checker<'m> {
         &self,
         write: &Write,
         action: &Action,
+        is_replaced: bool,
         original: &Entity,
         copy: &Entity,
     ) -> Option<(String, String)> {
@@ -291,10 +308,13 @@ impl<'m> Checker<'m> {
         if action.verb == Verb::Update && !shared.iter().any(sets) {
             return None;
         }
-        let with_version = write.transact
-            && write.actions.iter().any(|other| {
-                other.entity == original.name && (other.verb == Verb::Create) == (action.verb != Verb::Delete)
-            });
+        // A version is added, or the newest removed, which makes the one before it the newest.
+        let is_cause = |verb: Verb| match action.verb {
+            Verb::Delete => verb != Verb::Create,
+            _ => matches!(verb, Verb::Create | Verb::Delete),
+        };
+        let mut versions = write.actions.iter().filter(|other| other.entity == original.name);
+        let with_version = write.transact && versions.any(|other| is_cause(other.verb));
         let (version, latest) = (&original.name, &copy.name);
         if !with_version {
             let message =
@@ -308,7 +328,7 @@ impl<'m> Checker<'m> {
                 write.actions.iter().any(|action| action.entity == *latest && replaces(action.verb))
             })
         };
-        if action.verb == Verb::Create && !replaced() {
+        if action.verb == Verb::Create && !is_replaced && !replaced() {
             let message =
                 format!("{latest} is created with every {version}, which fails from the second one on");
             return Some((message, format!("write \"put {latest}\"")));

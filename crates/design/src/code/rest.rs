@@ -128,7 +128,7 @@ pub(super) const REST: &[Code] = &[
         title: "version history cannot be read",
         severity: Severity::Error,
         rules: &[93],
-        page: "`versions` names the attribute that numbers kept versions. It must be in the sort key, padded, so that the newest sorts last.",
+        page: "`versions` names the attribute that numbers kept versions. It must be in the sort key, padded, so that the newest sorts last. Versions are numbered from 1.",
     },
     Code {
         code: "P505",
@@ -142,7 +142,7 @@ pub(super) const REST: &[Code] = &[
         title: "latest copy is not the newest version",
         severity: Severity::Error,
         rules: &[93],
-        page: "A copy with `latest = true` equals the highest version. It changes only in a transaction that adds a version, and as a whole: `transact = [\"create Version\", \"put Latest\"]`.",
+        page: "A copy with `latest = true` equals the highest version. It changes only in a transaction that adds a version or removes the newest, and as a whole: `transact = [\"create Version\", \"put Latest\"]`. If its key contains values that change, the same transaction deletes it under the old key: declare `\"delete Latest\"` as well, or leave that to `explain`.",
     },
     Code {
         code: "P507",

@@ -2,7 +2,9 @@
 //!
 //! What is created does not exist after `seed`, what is updated or deleted does, so that the requests can be sent to a seeded table.
 
+mod companions;
 mod examples;
+mod versions;
 
 use crate::audit::{marker, marker_item, marker_of, stale_keys};
 use crate::exchange::item_json::{encode, encode_value};
@@ -11,7 +13,7 @@ use crate::item::{Attributes, Item, Value as ItemValue};
 use crate::model::expression::{Clause, Operand, Test};
 use crate::model::{Action, Entity, Model, Verb, Write};
 pub use examples::items_shown;
-use examples::{Example, example_items};
+use examples::{Example, Examples};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -29,7 +31,7 @@ pub fn write_requests(generator: &Generator<'_>, write: &Write) -> Vec<Request> 
     let model = generator.model;
     let single = write.actions.len() == 1 && !write.actions[0].many;
     let mut parts = Parts { model, generator, parts: Vec::new() };
-    example_items(generator, write).iter().for_each(|example| parts.add(write, example));
+    parts.add_all(&Examples::of(generator, write), write.transact || single);
     let parts = parts.parts;
     if write.transact || (single && parts.len() > 1) {
         let items: Vec<Value> = parts.into_iter().map(|(kind, part)| json!({ kind: part })).collect();
@@ -66,6 +68,61 @@ struct Parts<'a, 'm> {
 }
 
 impl<'m> Parts<'_, 'm> {
+    fn add_all(&mut self, examples: &Examples<'_, '_, 'm>, is_one_decision: bool) {
+        let chosen = &examples.chosen;
+        let is_put = |verb: Verb| matches!(verb, Verb::Create | Verb::Put);
+        let key =
+            |entity: &'m Entity, values: &Attributes| Value::Object(self.key(entity, values)).to_string();
+        let put =
+            chosen.iter().filter(|example| example.entity.copies.is_some() && is_put(example.action.verb));
+        let put: BTreeSet<String> = put.map(|example| key(example.entity, &example.new)).collect();
+        // A copy that is put in its own place is not deleted.
+        let stays = |one: &Example<'_, 'm>| {
+            one.action.verb == Verb::Delete && put.contains(&key(one.entity, &one.old))
+        };
+        let sent: Vec<&Example<'_, 'm>> = chosen.iter().filter(|example| !stays(example)).collect();
+        sent.iter().for_each(|example| self.add(examples.write, example));
+        if is_one_decision {
+            self.add_moved(&sent);
+            self.add_checks(examples);
+        }
+    }
+
+    /// Deletes copies whose key changes with what their originals become.
+    fn add_moved(&mut self, examples: &[&Example<'_, 'm>]) {
+        for example in examples {
+            let Some(old) = &example.replaced else { continue };
+            let key = Value::Object(self.key(example.entity, old));
+            if !self.touches(&key) {
+                self.parts.push(("Delete", json!({ "TableName": self.model.table.name, "Key": key })));
+            }
+        }
+    }
+
+    /// Checks what shows that versions may go.
+    fn add_checks(&mut self, examples: &Examples<'_, '_, 'm>) {
+        for check in examples.checks() {
+            let key = Value::Object(self.key(check.entity, &check.values));
+            if self.touches(&key) {
+                continue;
+            }
+            let mut body = json!({ "TableName": self.model.table.name, "Key": key });
+            let function = if check.exists { "attribute_exists" } else { "attribute_not_exists" };
+            let name = aliased(&mut body, &self.model.table.keys[0]);
+            body["ConditionExpression"] = json!(format!("{function}({name})"));
+            self.parts.push(("ConditionCheck", body));
+        }
+    }
+
+    /// Whether a part is about the item with this key.
+    fn touches(&self, key: &Value) -> bool {
+        let is_same = |part: &Value| {
+            let own = part.get("Key").or(part.get("Item"));
+            own.is_some_and(|own| self.model.table.keys.iter().all(|name| own[name] == key[name]))
+        };
+        self.parts.iter().any(|(_, part)| is_same(part))
+    }
+
     fn add(&mut self, write: &Write, example: &Example<'_, 'm>) {
         let Example { action, entity, old, new, .. } = example;
         let part = match action.verb {

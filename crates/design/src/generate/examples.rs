@@ -37,6 +37,18 @@ impl<'m> Generator<'m> {
         values.insert(SHARD.to_owned(), shard.to_string());
         values
     }
+
+    /// Returns the identifiers in an item of what is as new as the item itself.
+    pub(crate) fn values_of_new_owners(&self, entity: &Entity, number: u64) -> Attributes {
+        let own = entity.attributes.iter().filter(|own| entity.identity() != Some(own.name.as_str()));
+        let value = |attribute: &Attribute| {
+            let name = &attribute.name;
+            let owner = self.owner_of(entity, name).filter(|owner| owner.name != entity.name)?;
+            let new = self.numbered(owner).saturating_add(number);
+            Some((name.clone(), self.id_of(owner, name, new, DEPTH)?))
+        };
+        own.filter_map(value).collect()
+    }
 }
 
 /// Returns two values of an attribute between which generated values lie.

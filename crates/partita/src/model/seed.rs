@@ -162,6 +162,9 @@ pub fn write_batch(
     let items = by_key(model, items);
     let requests: Vec<Value> =
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
+    if requests.is_empty() {
+        return Ok(());
+    }
     let mut unprocessed = json!({ model.table.name.clone(): requests });
     while unprocessed.as_object().is_some_and(|tables| !tables.is_empty()) {
         let response = client

@@ -131,14 +131,21 @@ pub fn warn_of_expiry(client: &mut Client, model: &Model) {
 
 /// What is wrong with the expiry of the table's items: it deletes others than the model says, or none.
 fn ttl_difference(client: &mut Client, model: &Model) -> Option<String> {
-    let wanted = expiry_attribute(model)?;
+    let wanted = expiry_attribute(model);
     let table = &model.table.name;
     let response = client.call("DescribeTimeToLive", &json!({ "TableName": table })).ok()?;
     let found = &response["TimeToLiveDescription"];
-    match found["AttributeName"].as_str().filter(|_| found["TimeToLiveStatus"] != "DISABLED") {
-        Some(name) if name == wanted => None,
-        Some(name) => Some(format!("items of table {table} expire by {name}, in the model by {wanted}")),
-        None => Some(format!(
+    let found = found["AttributeName"].as_str().filter(|_| found["TimeToLiveStatus"] != "DISABLED");
+    match (found, wanted) {
+        (None, None) => None,
+        (Some(name), Some(wanted)) if name == wanted => None,
+        (Some(name), Some(wanted)) => {
+            Some(format!("items of table {table} expire by {name}, in the model by {wanted}"))
+        }
+        (Some(name), None) => Some(format!(
+            "items of table {table} expire by {name}, which leaves behind what belongs to them: the model has no ttl; disable it with UpdateTimeToLive, or declare ttl = \"{name}\""
+        )),
+        (None, Some(wanted)) => Some(format!(
             "items of table {table} do not expire, though the model has ttl = \"{wanted}\": enable it with UpdateTimeToLive"
         )),
     }

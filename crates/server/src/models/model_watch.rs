@@ -8,10 +8,10 @@ use super::violation_log::ViolationLog;
 use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
-use partita_design::audit::effort;
 use partita_design::audit::judge::{Change, judge};
 use partita_design::audit::observed_read::{RequestShapes, request_shapes};
 use partita_design::audit::rules::lost_rules;
+use partita_design::audit::{effort, foreign_expiry};
 use partita_design::capacity::index_cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::migration::Transition;
@@ -173,19 +173,23 @@ impl ModelWatch {
         self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Attributes a request before it runs; `None` if it is not about this table.
+    /// Attributes a request before it runs; `None` if it is not about this table, or not the application's.
     pub fn attribute_request(
         &self,
         request: &Request,
         origin: Origin,
     ) -> Result<Option<AttributedRequest>, Exception> {
         let start = clock::monotonic_now();
+        self.check_expiry(request)?;
+        if origin != Origin::Application {
+            return Ok(None);
+        }
         let writes = self.attribute_write(request);
         let (kind, attributions) = if writes.is_empty() {
             let reads = self.attribute_read(request);
             let was_declared = self.former.as_ref().is_some_and(|former| former.declares(request));
             if !was_declared {
-                self.check_reads(&reads, origin)?;
+                self.check_reads(&reads)?;
             }
             (Kind::Read, reads)
         } else {
@@ -199,18 +203,30 @@ impl ModelWatch {
         self.attribute_read(request).iter().all(|attribution| attribution.label.is_ok())
     }
 
+    /// Logs or refuses that items expire by an attribute that the model does not declare for it: nothing judges what expires.
+    fn check_expiry(&self, request: &Request) -> Result<(), Exception> {
+        let Request::UpdateTimeToLive(update) = request else { return Ok(()) };
+        if !update.enabled || !self.applies_to(&update.table) {
+            return Ok(());
+        }
+        let Some(message) = foreign_expiry(&self.model, &update.attribute) else { return Ok(()) };
+        if self.former().is_some_and(|former| foreign_expiry(former, &update.attribute).is_none()) {
+            return Ok(());
+        }
+        self.log.record("value", &message);
+        self.statistics().violation("value", &message);
+        if self.is_enforced() { Err(broken("value", &message)) } else { Ok(()) }
+    }
+
     /// Logs or refuses reads of the application that no pattern declares.
-    fn check_reads(&self, read: &[Attribution], origin: Origin) -> Result<(), Exception> {
-        let Some(rule) = self.reads.filter(|_| origin == Origin::Application) else { return Ok(()) };
+    fn check_reads(&self, read: &[Attribution]) -> Result<(), Exception> {
+        let Some(rule) = self.reads else { return Ok(()) };
         for undeclared in read.iter().filter_map(|attribution| attribution.label.as_ref().err()) {
             let message = undeclared.message();
             self.log.record("read", &message);
             self.statistics().violation("read", &message);
             if rule == ReadRule::Enforce {
-                return Err(Exception::validation(format!(
-                    "The model's read rule is broken: {}",
-                    shortened(&message)
-                )));
+                return Err(broken("read", &message));
             }
         }
         Ok(())
@@ -239,12 +255,7 @@ impl ModelWatch {
         let mut refused: Vec<(usize, Exception)> = Vec::new();
         for (number, violation) in violations {
             if refused.last().is_none_or(|(last, _)| *last != number) {
-                let text = format!(
-                    "The model's {} rule is broken: {}",
-                    violation.rule,
-                    shortened(&violation.message)
-                );
-                refused.push((number, Exception::validation(text)));
+                refused.push((number, broken(violation.rule, &violation.message)));
             }
         }
         refused
@@ -368,6 +379,10 @@ fn compare_rates<'m>(
     rates.into_iter().map(|(name, rate)| json!({ label: name, "declaredPerSecond": rate })).collect()
 }
 
+fn broken(rule: &str, message: &str) -> Exception {
+    Exception::validation(format!("The model's {rule} rule is broken: {}", shortened(message)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,6 +399,31 @@ mod tests {
         });
         partita_wire::decode(Operation::Query, body.to_string().as_bytes())
             .unwrap_or_else(|_| panic!("{index}"))
+    }
+
+    #[test]
+    fn what_tools_send_is_not_counted() {
+        let watch = ModelWatch::new(read(&Source::new("model", MODEL)).unwrap(), Mode::Warn);
+        let attribute = |origin: Origin| watch.attribute_request(&query("GSI1", "USER#1"), origin).unwrap();
+        assert!(attribute(Origin::Application).is_some());
+        assert!(attribute(Origin::Maintenance).is_none() && attribute(Origin::Migration).is_none());
+    }
+
+    #[test]
+    fn items_expire_by_the_attribute_of_the_model_only() {
+        let expires = |ttl: &str, mode: Mode, attribute: &str, enabled: bool| {
+            let text = MODEL.replace("keys = [\"PK\"]\n", &format!("keys = [\"PK\"]\n{ttl}"));
+            let watch = ModelWatch::new(read(&Source::new("model", &text)).unwrap(), mode);
+            let expiry = serde_json::json!({ "AttributeName": attribute, "Enabled": enabled });
+            let body = serde_json::json!({ "TableName": "Shop", "TimeToLiveSpecification": expiry });
+            let request = partita_wire::decode(Operation::UpdateTimeToLive, body.to_string().as_bytes());
+            let Ok(request) = request else { panic!("{attribute}") };
+            watch.attribute_request(&request, Origin::Application).is_ok()
+        };
+        assert!(!expires("", Mode::Enforce, "removeAt", true));
+        assert!(expires("", Mode::Enforce, "removeAt", false) && expires("", Mode::Warn, "removeAt", true));
+        assert!(!expires("ttl = \"expiresAt\"\n", Mode::Enforce, "removeAt", true));
+        assert!(expires("ttl = \"expiresAt\"\n", Mode::Enforce, "expiresAt", true));
     }
 
     #[test]

@@ -45,6 +45,8 @@ impl Checker<'_> {
     pub(super) fn original_written(&mut self, write: &Write, original: &Entity, copy: &Entity) {
         let Some(own) = Effect::of(write, original) else { return };
         match Effect::of(write, copy).filter(|_| write.transact) {
+            // The transaction that removes the oldest version only checks the copy of the newest.
+            None if own.removes && own.set.is_empty() && is_pruned(self.model, write, copy) => {}
             // Adding an edge or a version always concerns the copy.
             None if own.action.verb != Verb::Update || !own.set_of(copy).is_empty() => {
                 self.without_copy(write, own.action, original, copy);
@@ -176,6 +178,13 @@ fn drifting(write: &Write) -> Finding {
 fn values_of<'e>(copy: &'e Entity, original: &Entity) -> Vec<&'e str> {
     let shared = copy.attributes.iter().map(|attribute| attribute.name.as_str());
     shared.filter(|name| original.attribute(name).is_some() && !copy.has_key_field(name)).collect()
+}
+
+/// Returns whether versions are removed from the oldest on, in one decision: the copy of the newest stays where it is.
+fn is_pruned(model: &Model, write: &Write, copy: &Entity) -> bool {
+    let is_one = write.transact || matches!(write.actions.as_slice(), [action] if !action.many);
+    let copying = Copying::of_copy(model, copy);
+    is_one && copying.is_some_and(|own| own.is_versioned() && own.is_comparable() && !own.copy_moves())
 }
 
 /// Returns whether an original still has its copy after such a write: it has one in any case, or keeps the values that give it one.

@@ -1,6 +1,8 @@
 //! The items that the requests of a write show: those of `seed`, and new ones that follow them.
 
+use super::companions::Companions;
 use crate::audit::aggregates::{Amount, Total, identity};
+use crate::audit::marker;
 use crate::capacity::write_effects::items_of_action;
 use crate::generate::{Generator, typed_item};
 use crate::item::{Attributes, Item, attributes};
@@ -13,19 +15,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most items that stand for many.
 const MANY: u64 = 3;
 /// The number of generated items among which one is searched for.
-const MAX_SEARCHED: u64 = 1_000;
+pub(super) const MAX_SEARCHED: u64 = 1_000;
 /// How many values are drawn until one is new.
 const MAX_DRAWN: u64 = 64;
 /// How many levels of parents and originals are computed.
-const DEPTH: u32 = 6;
+pub(super) const DEPTH: u32 = 6;
 
 /// An item that a write changes.
 pub(super) struct Example<'w, 'm> {
+    /// The number of the action in its write.
+    pub number: usize,
     pub action: &'w Action,
     pub entity: &'m Entity,
     /// The item as it is before; of one that is created, as it will be.
     pub old: Attributes,
     pub new: Attributes,
+    /// The copy that one takes the place of, be it under another key.
+    pub replaced: Option<Attributes>,
     /// What an update adds to sums and counts.
     pub added: BTreeMap<String, Decimal>,
 }
@@ -36,51 +42,58 @@ pub fn items_shown(write: &Write, action: &Action, entity: &Entity) -> u64 {
     if action.many { expected.clamp(2, MANY) } else { 1 }
 }
 
-/// Returns the items that a write changes.
-pub(super) fn example_items<'w, 'm>(generator: &Generator<'m>, write: &'w Write) -> Vec<Example<'w, 'm>> {
-    let mut examples = Examples { model: generator.model, generator, write, chosen: Vec::new() };
-    for action in &write.actions {
-        let Some(entity) = generator.model.entity(&action.entity) else { continue };
-        for turn in 0..items_shown(write, action, entity) {
-            let old = examples.choose(action, entity, turn);
-            let is_update = action.verb == Verb::Update;
-            let new = if is_update { examples.changed(action, entity, &old, turn) } else { old.clone() };
-            examples.chosen.push(Example { action, entity, old, new, added: BTreeMap::new() });
-        }
-    }
-    examples.aggregate();
-    examples.chosen
-}
-
-struct Examples<'a, 'w, 'm> {
-    model: &'m Model,
-    generator: &'a Generator<'m>,
-    write: &'w Write,
+/// The items that a write changes, in the order of its actions.
+pub(super) struct Examples<'a, 'w, 'm> {
+    pub model: &'m Model,
+    pub generator: &'a Generator<'m>,
+    pub write: &'w Write,
+    pub companions: Companions<'w>,
     /// What the actions so far write.
-    chosen: Vec<Example<'w, 'm>>,
+    pub chosen: Vec<Example<'w, 'm>>,
 }
 
-impl<'m> Examples<'_, '_, 'm> {
-    /// The item that an action writes, as it is before.
-    fn choose(&self, action: &Action, entity: &'m Entity, turn: u64) -> Attributes {
-        if let Some(original) = self.original(entity, turn) {
-            let mut values = self.generator.values(entity, turn, DEPTH);
-            let exists = matches!(action.verb, Verb::Update | Verb::Delete);
-            let source = if exists { &original.old } else { &original.new };
-            values.retain(|name, _| !source.contains_key(name));
-            let copied = source.iter().filter(|(name, _)| entity.attribute(name).is_some());
-            values.extend(copied.map(|(name, value)| (name.clone(), value.clone())));
-            return values;
+impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
+    pub fn of(generator: &'a Generator<'m>, write: &'w Write) -> Examples<'a, 'w, 'm> {
+        let (model, companions) = (generator.model, Companions::of(generator.model, write));
+        let mut examples = Examples { model, generator, write, companions, chosen: Vec::new() };
+        for (number, action) in examples.companions.originals_first() {
+            let Some(entity) = model.entity(&action.entity) else { continue };
+            for turn in 0..items_shown(write, action, entity) {
+                let example = examples.example(number, action, entity, turn);
+                examples.chosen.push(example);
+            }
         }
-        let linked = self.linked(entity);
+        examples.chosen.sort_by_key(|example| example.number);
+        examples.aggregate();
+        examples
+    }
+
+    /// The item that an action writes.
+    fn example(&self, number: usize, action: &'w Action, entity: &'m Entity, turn: u64) -> Example<'w, 'm> {
+        let original = self.original(number, entity, turn);
+        let (old, replaced) = match original {
+            Some(original) => self.copied(action, entity, turn, original),
+            None => (self.chosen_item(number, action, entity, turn), None),
+        };
+        let is_update = action.verb == Verb::Update;
+        let new = if is_update { self.changed(action, entity, &old, original) } else { old.clone() };
+        Example { number, action, entity, old, new, replaced, added: BTreeMap::new() }
+    }
+
+    /// The item that an action writes, as it is before; of one that is created, as it will be.
+    fn chosen_item(&self, number: usize, action: &Action, entity: &'m Entity, turn: u64) -> Attributes {
+        if let Some(version) = self.version(number, action, entity, turn) {
+            return version;
+        }
+        let (linked, bound) = (self.linked(number, entity), self.bound(number, entity));
         if action.verb == Verb::Create {
-            return self.created(entity, turn, linked);
+            return self.created(number, entity, turn, &linked, &bound);
         }
         let own = entity.identifying();
         let fits = |values: &Attributes| {
-            linked
-                .iter()
-                .all(|(name, value)| !own.contains(&name.as_str()) || values.get(name) == Some(value))
+            let agrees = |(name, value): (&String, &String)| values.get(name) == Some(value);
+            linked.iter().filter(|(name, _)| own.contains(&name.as_str())).all(agrees)
+                && bound.iter().all(agrees)
                 && has_what_is_tested(action, entity, values)
                 && removed_index_keys(self.model, action).all(|key| values.contains_key(key))
         };
@@ -106,48 +119,64 @@ impl<'m> Examples<'_, '_, 'm> {
         begun.or(first).or(other).unwrap_or_else(|| attributes(&self.generator.item(entity, turn)))
     }
 
-    /// What the actions so far write of the entity whose values this one copies: the item of the same turn, or the first.
-    fn original(&self, entity: &Entity, turn: u64) -> Option<&Example<'_, 'm>> {
-        let original = entity.copies.as_deref();
-        let mut originals = self.chosen.iter().filter(|other| Some(other.entity.name.as_str()) == original);
-        let first = originals.next()?;
-        let later = usize::try_from(turn).ok()?.checked_sub(1);
-        Some(later.and_then(|number| originals.nth(number)).unwrap_or(first))
-    }
-
     /// Identifiers that earlier actions use: they lead to the items that belong to them.
-    fn linked(&self, entity: &Entity) -> Attributes {
-        let others = self.chosen.iter().filter(|other| other.entity.name != entity.name);
+    fn linked(&self, number: usize, entity: &Entity) -> Attributes {
+        let others = self.chosen.iter().filter(|other| {
+            other.entity.name != entity.name
+                && self.go_together((number, entity), (other.number, other.entity))
+        });
         let is_link = |name: &str| self.model.owner_of(name).is_some() && entity.attribute(name).is_some();
         let values = others.flat_map(|other| &other.new).filter(|(name, _)| is_link(name));
         values.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// An item that does not exist yet.
-    fn created(&self, entity: &'m Entity, turn: u64, linked: Attributes) -> Attributes {
+    /// An item that does not exist yet: if possible, one that other actions name.
+    fn created(
+        &self,
+        number: usize,
+        entity: &'m Entity,
+        turn: u64,
+        linked: &Attributes,
+        bound: &Attributes,
+    ) -> Attributes {
         let is_other =
             |name: &String| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
-        let linked: Attributes = linked.into_iter().filter(|(name, _)| is_other(name)).collect();
-        // Under a parent that exists, an item may have been seeded as well.
-        let count = if linked.is_empty() { 0 } else { self.generator.numbered(entity) };
-        let seeded = (0..count).map(|number| self.generator.values(entity, number, DEPTH));
-        let mut taken: BTreeSet<Vec<Option<String>>> =
-            seeded.map(|values| self.key(entity, &values)).collect();
+        let named: Attributes =
+            linked.iter().chain(bound).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut others = named.clone();
+        others.retain(|name, _| is_other(name) || bound.contains_key(name));
+        let seeded =
+            (0..self.generator.numbered(entity)).map(|item| self.generator.values(entity, item, DEPTH));
+        let mut taken: BTreeSet<_> = seeded.flat_map(|values| self.keys(entity, &values)).collect();
         let own = self.chosen.iter().filter(|other| other.entity.name == entity.name);
-        taken.extend(own.map(|other| self.key(entity, &other.new)));
-        let new = |number: u64| {
-            let mut values = self.generator.values(entity, number, DEPTH);
-            values.extend(linked.clone());
+        taken.extend(own.flat_map(|other| self.keys(entity, &other.new)));
+        let is_free = |values: &Attributes| self.keys(entity, values).iter().all(|key| !taken.contains(key));
+        let new = |(item, given, is_apart): (u64, &Attributes, bool)| {
+            let mut values = self.generator.values(entity, item, DEPTH);
+            if is_apart {
+                values.extend(self.generator.values_of_new_owners(entity, item));
+            }
+            values.extend(given.clone());
             values.extend(entity.lock.iter().map(|lock| (lock.clone(), "1".to_owned())));
-            self.next_version(entity, self.begun(entity, values))
+            self.next_version(number, entity, turn, self.begun(entity, values), given)
         };
         let first = self.generator.numbered(entity) + turn;
-        let mut all = (first..).take(MAX_DRAWN as usize).map(new);
-        all.find(|values| !taken.contains(&self.key(entity, values))).unwrap_or_else(|| new(first))
+        let items = || first..first.saturating_add(MAX_DRAWN);
+        let named = items().map(|item| (item, &named, false)).take(if named == others { 0 } else { 1 });
+        let under_existing = items().map(|item| (item, &others, false));
+        let under_new = items().map(|item| (item, &others, true));
+        let mut all = named.chain(under_existing).chain(under_new).map(new);
+        all.find(is_free).unwrap_or_else(|| new((first, &others, false)))
+    }
+
+    /// The primary keys of an item and of the markers of its unique values.
+    fn keys(&self, entity: &'m Entity, values: &Attributes) -> Vec<Vec<Option<String>>> {
+        let markers = entity.unique.iter().filter_map(|unique| marker(entity, unique, values));
+        markers.map(|key| vec![Some(key)]).chain([self.key(entity, values)]).collect()
     }
 
     /// The primary key of an item.
-    fn key(&self, entity: &'m Entity, values: &Attributes) -> Vec<Option<String>> {
+    pub fn key(&self, entity: &'m Entity, values: &Attributes) -> Vec<Option<String>> {
         let item = self.generator.item_of(entity, values.clone(), 0);
         self.model.table.keys.iter().map(|name| item.get(name)?.to_text()).collect()
     }
@@ -225,24 +254,14 @@ impl<'m> Examples<'_, '_, 'm> {
         numbers.filter_map(move |number| self.generator.values(entity, number, DEPTH).remove(name))
     }
 
-    /// A new version follows the newest one.
-    fn next_version(&self, entity: &Entity, mut values: Attributes) -> Attributes {
-        let latest =
-            self.model.copies_of(&entity.name).find(|copy| self.model.versioned_original(copy).is_some());
-        if let (Some(version), Some(latest)) = (&entity.versions, latest) {
-            let newest = attributes(&self.generator.item(latest, 0));
-            for name in latest.identifying() {
-                values.extend(newest.get(name).map(|value| (name.to_owned(), value.clone())));
-            }
-            let next = newest.get(version).and_then(|text| text.parse().ok()).unwrap_or(0_u64) + 1;
-            values.insert(version.clone(), next.to_string());
-        }
-        values
-    }
-
     /// The attributes after an update, without its aggregates.
-    fn changed(&self, action: &Action, entity: &Entity, old: &Attributes, turn: u64) -> Attributes {
-        let original = self.original(entity, turn);
+    fn changed(
+        &self,
+        action: &Action,
+        entity: &Entity,
+        old: &Attributes,
+        original: Option<&Example<'_, 'm>>,
+    ) -> Attributes {
         let mut new = old.clone();
         let is_aggregate = |name: &String| entity.aggregates.iter().any(|aggregate| aggregate.name == *name);
         for name in action.set.iter().filter(|name| !is_aggregate(name)) {
@@ -250,7 +269,12 @@ impl<'m> Examples<'_, '_, 'm> {
                 Some(original) => original.new.get(name).cloned(),
                 None => entity.attribute(name).and_then(|own| self.next_value(entity, own, old.get(name))),
             };
-            new.extend(value.map(|value| (name.clone(), value)));
+            match value {
+                Some(value) => _ = new.insert(name.clone(), value),
+                // What its original lacks, a copy lacks too.
+                None if original.is_some() => _ = new.remove(name),
+                None => {}
+            }
         }
         let removed = action.expression.iter().flat_map(|expression| &expression.changes);
         for change in removed.filter(|change| change.removes()) {
@@ -342,7 +366,7 @@ impl<'m> Examples<'_, '_, 'm> {
 }
 
 impl Example<'_, '_> {
-    fn existed(&self) -> bool {
+    pub fn existed(&self) -> bool {
         matches!(self.action.verb, Verb::Update | Verb::Delete)
     }
 }
