@@ -466,3 +466,27 @@ fn a_key_attribute_under_its_own_name_is_a_string_or_a_number() {
             && !support::has(&flags("OLD|NEW"), "P122", Severity::Error)
     );
 }
+
+#[test]
+fn items_outside_an_index_have_its_key_attributes_in_the_same_type() {
+    let table = |job: &str, user: &str| {
+        support::with_table(&format!(
+            "[index.ByOwner]\nkeys = [\"ownerKey\", \"createdAt\"]\n\
+             [entity.Job]\nattributes = {{ jobId = \"ulid\", ownerId = \"ulid\", createdAt = \"{job}\" }}\nkey = [\"JOB#{{jobId}}\", \"JOB\"]\n\
+             index.ByOwner = {{ key = [\"OWNER#{{ownerId}}\", \"{{createdAt}}\"] }}\n\
+             [entity.User]\nattributes = {{ userId = \"ulid\", createdAt = \"{user}\" }}\nkey = [\"USER#{{userId}}\", \"USER\"]\n"
+        ))
+    };
+    for (job, user, is_wrong) in [
+        ("int", "timestamp", true),
+        ("int", "bool", true),
+        ("int", "decimal", false),
+        ("timestamp", "int", true),
+        ("timestamp", "bool", true),
+        ("timestamp", "binary", true),
+        ("timestamp", "map?", true),
+        ("timestamp", "date", false),
+    ] {
+        assert_eq!(support::has(&table(job, user), "P222", Severity::Error), is_wrong, "{job}, {user}");
+    }
+}
