@@ -436,3 +436,19 @@ fn the_values_of_a_key_and_the_items_under_each_are_all_items() {
     let card = &cards(&model)[1];
     assert_eq!((card.values, card.items.average), (Some(Estimate::derived(40.0)), 4.0));
 }
+
+#[test]
+fn the_values_that_select_a_shard_are_the_same_in_plans_and_on_cards() {
+    let read = |kind: &str, condition: &str| {
+        let text = support::with_table(&format!(
+            "[entity.Order]\nattributes = {{ day = {{ type = \"string\", values = 5 }}, orderId = \"ulid\", b = \"{kind}\" }}\n\
+             key = [\"DAY#{{day}}#{{shard}}\", \"ORDER#{{orderId}}\"]\nshard = {{ by = \"b\", count = 10 }}\nexpect = {{ count = 1000 }}\n\
+             [pattern]\none = {{ in = [\"day\"], where = \"{condition}\", out = \"Order*\" }}\n"
+        ));
+        let model = support::model(&text);
+        plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().steps[0].items.average
+    };
+    assert_eq!(read("bool", "b == true"), 100.0);
+    assert_eq!(read("YES|NO", "b == 'YES'"), 100.0);
+    assert_eq!(read("bool?", "b == true"), 20.0, "items without the attribute may be in any shard");
+}

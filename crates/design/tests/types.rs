@@ -513,3 +513,27 @@ fn an_index_with_a_key_that_no_entity_has_is_empty_and_fits_the_items() {
         table["AttributeDefinitions"].as_array().unwrap().iter().find(|own| own["AttributeName"] == "weight");
     assert_eq!(weight.unwrap()["AttributeType"], "N");
 }
+
+#[test]
+fn items_outside_an_index_have_its_key_attributes_in_the_same_type() {
+    let table = |job: &str, user: &str| {
+        support::with_table(&format!(
+            "[index.ByOwner]\nkeys = [\"ownerKey\", \"createdAt\"]\n\
+             [entity.Job]\nattributes = {{ jobId = \"ulid\", ownerId = \"ulid\", createdAt = \"{job}\" }}\nkey = [\"JOB#{{jobId}}\", \"JOB\"]\n\
+             index.ByOwner = {{ key = [\"OWNER#{{ownerId}}\", \"{{createdAt}}\"] }}\n\
+             [entity.User]\nattributes = {{ userId = \"ulid\", createdAt = \"{user}\" }}\nkey = [\"USER#{{userId}}\", \"USER\"]\n"
+        ))
+    };
+    for (job, user, is_wrong) in [
+        ("int", "timestamp", true),
+        ("int", "bool", true),
+        ("int", "decimal", false),
+        ("timestamp", "int", true),
+        ("timestamp", "bool", true),
+        ("timestamp", "binary", true),
+        ("timestamp", "map?", true),
+        ("timestamp", "date", false),
+    ] {
+        assert_eq!(support::has(&table(job, user), "P222", Severity::Error), is_wrong, "{job}, {user}");
+    }
+}

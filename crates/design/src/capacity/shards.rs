@@ -5,7 +5,6 @@ use crate::capacity::basis::Estimate;
 use crate::capacity::estimate;
 use crate::item::Attributes;
 use crate::keys::key_mapping::KeyMapping;
-use crate::model::condition::Condition;
 use crate::model::{Attribute, Model, Shard};
 use crate::template::SHARD;
 use std::collections::BTreeSet;
@@ -35,15 +34,14 @@ fn shards_of(model: &Model, mapping: &KeyMapping<'_>, shard: &Shard, by: &Attrib
     if mapping.partition.parts.iter().any(|part| part.holds_whole(&by.name, mapping.entity)) {
         return Some(Estimate::derived(1.0));
     }
-    let exists = Condition::exists(&by.name);
-    if by.optional && !mapping.when.implies(&exists, mapping.entity) {
+    if !mapping.always_has(&by.name) {
         return None;
     }
     let selected = |text: &str| {
         let values = Attributes::from([(by.name.clone(), text.to_owned())]);
         shard.required(&values).map_or_else(|| text.to_owned(), |number| number.to_string())
     };
-    if let Some(listed) = mapping.when.and(&exists).values(&by.name, mapping.entity) {
+    if let Some(listed) = mapping.values_of(&by.name) {
         let different: BTreeSet<String> = listed.iter().map(|value| selected(value.as_str())).collect();
         return Some(Estimate::derived(different.len().max(1) as f64));
     }

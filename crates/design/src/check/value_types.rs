@@ -29,6 +29,7 @@ impl<'m> Checker<'m> {
             self.offsets(&mapping);
         }
         let model = self.model;
+        TableOrIndex::all(model).into_iter().for_each(|location| self.types_outside(location));
         for entity in &model.entities {
             self.one_value(entity);
             self.types_as_choices(entity);
@@ -79,7 +80,7 @@ impl<'m> Checker<'m> {
     fn keyable(&mut self, mapping: &KeyMapping<'m>) {
         for (name, template) in mapping.location.key_names(self.model).iter().zip(mapping.key) {
             let own = template.bare_field().filter(|field| field == name);
-            let is_odd = |own: &&Attribute| !own.kind.is_scalar() || own.kind == ValueType::Bool;
+            let is_odd = |own: &&Attribute| !is_keyable(&own.kind);
             let Some(attribute) = own.and_then(|own| mapping.entity.attribute(own)).filter(is_odd) else {
                 continue;
             };
@@ -202,6 +203,35 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// The database refuses an item whose attribute has another type than the key attribute of that name, also where the item is not in the index.
+    fn types_outside(&mut self, location: TableOrIndex<'m>) {
+        let model = self.model;
+        let (inside, outside): (Vec<&Entity>, Vec<&Entity>) =
+            model.entities.iter().partition(|entity| location.mapping(entity).is_some());
+        for (position, name) in location.key_names(model).iter().enumerate().filter(|_| !inside.is_empty()) {
+            let is_number = location.key_is_number(model, position);
+            let fits = |kind: &ValueType| match is_number {
+                true => kind.is_number(),
+                false => !kind.is_number() && is_keyable(kind),
+            };
+            for entity in &outside {
+                let Some(attribute) = entity.attribute(name).filter(|own| !fits(&own.kind)) else { continue };
+                let key = if is_number { "a number" } else { "a text" };
+                let message = format!(
+                    "{name} is {} in {}, and {key} as a key of {}: items with another type are refused, also those that are not in the index",
+                    attribute.kind.described(),
+                    entity.name,
+                    location.name(),
+                );
+                let finding = self.about_entity("P222", Severity::Error, entity).with_message(message);
+                self.report(finding.with_help(format!(
+                    "give {name} one type in all entities, or another name in {}",
+                    entity.name
+                )));
+            }
+        }
+    }
+
     /// The caller has one value of an input: entities that it finds must be able to hold it.
     fn one_type_of_inputs(&mut self, pattern: &Pattern) {
         let model = self.model;
@@ -302,6 +332,11 @@ impl<'m> Checker<'m> {
             );
         }
     }
+}
+
+/// Whether a key attribute can hold values of a type.
+fn is_keyable(kind: &ValueType) -> bool {
+    kind.is_scalar() && *kind != ValueType::Bool
 }
 
 fn has_offset(attribute: &Attribute) -> bool {

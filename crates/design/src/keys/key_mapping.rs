@@ -1,7 +1,7 @@
 //! How an entity's keys are built in the table or in an index, and which of its items are there.
 
 use crate::item::{Attributes, Value};
-use crate::model::condition::Condition;
+use crate::model::condition::{Condition, Constant};
 use crate::model::{Entity, Index, IndexKey, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
 use std::borrow::Cow;
@@ -190,6 +190,17 @@ impl KeyMapping<'_> {
     pub fn shards(&self) -> u64 {
         let sharded = self.partition.has_field(SHARD);
         self.shard.filter(|_| sharded).map_or(1, |shard| shard.count.max(1))
+    }
+
+    /// Returns whether all items here have an attribute.
+    pub fn always_has(&self, attribute: &str) -> bool {
+        !self.entity.may_lack(attribute) || self.when.implies(&Condition::exists(attribute), self.entity)
+    }
+
+    /// Returns all values that an attribute can have here, if all items have it, and the condition of the index or the type tells its values.
+    pub fn values_of(&self, attribute: &str) -> Option<Vec<Constant>> {
+        let condition = self.when.and(&Condition::exists(attribute));
+        condition.values(attribute, self.entity).filter(|_| self.always_has(attribute))
     }
 
     /// Returns whether an item with these attributes meets the condition of a sparse index.

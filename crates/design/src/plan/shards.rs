@@ -5,7 +5,6 @@ use super::access::Alternatives;
 use crate::item::Attributes;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::condition::Constant;
-use crate::model::value_type::ValueType;
 use crate::template::SHARD;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,10 +44,10 @@ impl ReadShards {
             return whole;
         }
         let numbers: BTreeSet<u64> = values.iter().map(|value| shard.of_text(value.as_str())).collect();
-        let share = match held_values(mapping, by) {
+        let share = match mapping.values_of(by) {
             _ if is_fixed => 1.0,
             Some(held) if !held.is_empty() => {
-                let read = held.iter().filter(|held| numbers.contains(&shard.of_text(held)));
+                let read = held.iter().filter(|held| numbers.contains(&shard.of_text(held.as_str())));
                 read.count() as f64 / held.len() as f64
             }
             _ => numbers.len() as f64 / all as f64,
@@ -56,16 +55,6 @@ impl ReadShards {
         let requests = numbers.len() as u64;
         ReadShards { requests, numbers: numbers.iter().map(u64::to_string).collect(), share }
     }
-}
-
-/// All values of an attribute of the items that are there, if the condition of the index or the type tells them.
-fn held_values(mapping: &KeyMapping<'_>, attribute: &str) -> Option<Vec<String>> {
-    let texts = |values: Vec<Constant>| values.iter().map(|value| value.as_str().to_owned()).collect();
-    let of_type = || match &mapping.entity.attribute(attribute)?.kind {
-        ValueType::Choice(choices) => Some(choices.to_vec()),
-        _ => None,
-    };
-    mapping.when.values(attribute, mapping.entity).map(texts).or_else(of_type)
 }
 
 impl Step<'_> {

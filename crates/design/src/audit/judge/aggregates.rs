@@ -132,9 +132,7 @@ impl<'a> SeenOwner<'a> {
     /// The count of the items that an aggregate summarises, which shows whether a decision contains all of them.
     fn count(&self, aggregate: &Aggregate) -> Option<&Aggregate> {
         let is_count = |own: &&Aggregate| {
-            own.function == Function::Count
-                && own.of == aggregate.of
-                && own.filter.to_string() == aggregate.filter.to_string()
+            own.function == Function::Count && own.of == aggregate.of && own.filter == aggregate.filter
         };
         self.entity.aggregates.iter().find(is_count)
     }

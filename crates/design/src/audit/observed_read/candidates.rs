@@ -159,8 +159,7 @@ impl<'r, 'm> Candidates<'r, 'm> {
     fn condition(&self) -> Condition {
         let mut conditions = self.seen.iter().map(|seen| &seen.mapping.when);
         let first = conditions.next().cloned().unwrap_or_default();
-        let text = first.to_string();
-        if conditions.all(|other| other.to_string() == text) { first } else { Condition::default() }
+        if conditions.all(|other| *other == first) { first } else { Condition::default() }
     }
 
     /// The attributes that the index has of all the entities, if it has only some.

@@ -124,7 +124,7 @@ fn asks_alike(one: &Pattern, other: &Pattern) -> bool {
         pattern.targets.iter().map(|target| (target.entity.clone(), target.many)).collect()
     };
     one.via.is_empty()
-        && one.filter.to_string() == other.filter.to_string()
+        && one.filter == other.filter
         && inputs(one) == inputs(other)
         && targets(one) == targets(other)
 }
