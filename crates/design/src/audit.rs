@@ -73,10 +73,12 @@ pub struct Violation {
     pub rule: &'static str,
     /// What is wrong.
     pub message: String,
+    /// The attribute whose absence is wrong, if that is all.
+    pub missing: Option<String>,
 }
 
 fn violation(rule: &'static str, message: String) -> Violation {
-    Violation { rule, message }
+    Violation { rule, message, missing: None }
 }
 
 /// Checks a whole item.

@@ -1555,3 +1555,55 @@ fn an_item_that_contradicts_itself_keeps_its_marker_and_its_copies() {
     }
     assert_eq!(count(&server, "Users"), 6, "{found}");
 }
+
+#[test]
+fn markers_and_copies_that_would_be_in_a_new_index_are_named_in_the_dry_run() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", &named_users("Users", "USER#", ""));
+    let index = "[index.GSI1]\nkeys = [\"owner\"]\n[entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"TEAM#{teamId}\", \"TEAM\"]\n\
+                 index.GSI1 = { key = [\"T#{teamId}\"] }\n";
+    let renamed = |text: String| {
+        text.replace("entity.User", "entity.Client")
+            .replace("copies = \"User\"", "copies = \"Client\"")
+            .replace("[entity.Client]", "[entity.Client]\nwas = \"User\"")
+    };
+    let same = model_file(&folder, "same.toml", &named_users("Users", "USER#", index));
+    let moved = renamed(named_users("Users", "CUST#", index)).replace("out = \"User\"", "out = \"Client\"");
+    let moved = model_file(&folder, "moved.toml", &moved);
+    create_table(&server, "Users");
+    put_named_user(&server, "Users", "good", &[("note", "n")], &[("note", "n")]);
+    put_named_user(&server, "Users", "copy", &[("owner", "mine")], &[]);
+    put_named_user(&server, "Users", "marker", &[], &[("owner", "mine")]);
+    for new in [&same, &moved] {
+        for more in [&[][..], &["--into", "Users2"], &["--apply"]] {
+            let printed = server.model(1, &[&["migrate", &old, new][..], more].concat());
+            for (holder, key) in [("a marker", "UNIQUE#User#name#marker"), ("ByName", "USER#NAME#copy")] {
+                let text = format!("{holder} has an attribute owner of its own");
+                assert!(
+                    printed.contains(&text) && printed.contains(&format!("           {key} / ")),
+                    "{printed}"
+                );
+            }
+        }
+    }
+    let found = sorted_items(&server, "Users").join("\n");
+    assert_eq!(found.matches("\"mine\"").count(), 2, "{found}");
+    assert_eq!(found.matches("\"note\"").count(), 2, "{found}");
+}
+
+#[test]
+fn an_item_that_breaks_a_rule_is_named_although_it_also_lacks_what_is_new() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = model_file(&folder, "old.toml", &user_model("Users", "v = \"string\"", USER_KEY));
+    let computed = "v = \"string\"\nlabel = { type = \"string\", computed = \"{v}!\" }";
+    let new = model_file(&folder, "new.toml", &user_model("Users", computed, USER_KEY));
+    create_table(&server, "Users");
+    put_users(&server, "Users", "v", "v3");
+    put(&server, "Users", &[("PK", "USER#7"), ("SK", "USER"), ("type", "User"), ("userId", "7")]);
+    let dry = server.model(1, &["migrate", &old, &new]);
+    assert!(dry.contains("         1 items have no User.label"), "{dry}");
+    assert!(dry.contains("         1 items will break a rule of the new model:\n"), "{dry}");
+    assert!(dry.contains("User USER#7 / USER: v is missing"), "{dry}");
+}

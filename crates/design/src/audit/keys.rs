@@ -159,15 +159,25 @@ impl GeneratedKeys {
     /// What is wrong with an item that has such an attribute though neither an index entry nor an attribute of its entity explains it: it would
     /// be in the index, among the items of others. Markers have no entity.
     pub fn strays(&self, model: &Model, entity: Option<&Entity>, item: &Item) -> Vec<Violation> {
-        let is_barred = |name: &str| {
-            entity.is_none_or(|entity| self.bars(model, entity, name)) && item.contains_key(name)
-        };
-        let strays = self.0.iter().filter(|(name, _)| is_barred(name));
         let holder = entity.map_or("marker", |entity| &entity.name);
-        let message = |(name, index): (&String, &String)| {
+        let message = |name: &String| {
+            let index = self.0.get(name).map_or("", String::as_str);
             violation("index", format!("{name} must be absent: {index} holds no {holder}"))
         };
-        strays.map(message).collect()
+        self.stray_names(model, entity, item).map(message).collect()
+    }
+
+    /// Returns the names of such attributes.
+    pub fn stray_names<'a>(
+        &'a self,
+        model: &'a Model,
+        entity: Option<&'a Entity>,
+        item: &'a Item,
+    ) -> impl Iterator<Item = &'a String> {
+        let is_barred = move |name: &&String| {
+            entity.is_none_or(|entity| self.bars(model, entity, name)) && item.contains_key(*name)
+        };
+        self.0.keys().filter(is_barred)
     }
 
     /// Returns whether items of an entity must not have an attribute, because indexes would hold them.

@@ -11,12 +11,14 @@ use std::collections::BTreeSet;
 
 /// Checks the attributes of an item; `known` also has those that only its keys contain.
 pub(super) fn violations(model: &Model, entity: &Entity, item: &Item, known: &Attributes) -> Vec<Violation> {
-    let problems =
-        entity.attributes.iter().filter_map(|attribute| problem(model, entity, attribute, item, known));
-    let named = |problem: String| {
-        violation("value", format!("{} {}: {problem}", entity.name, key_text(model, known)))
+    let named = |attribute: &Attribute| {
+        let problem = problem(model, entity, attribute, item, known)?;
+        let message = format!("{} {}: {problem}", entity.name, key_text(model, known));
+        let is_missing = !known.contains_key(&attribute.name) && !item.contains_key(&attribute.name);
+        let missing = is_missing.then(|| attribute.name.clone());
+        Some(Violation { missing, ..violation("value", message) })
     };
-    problems.map(named).collect()
+    entity.attributes.iter().filter_map(named).collect()
 }
 
 /// What is wrong with an item, or with the marker of an item, that would expire though its entity does not: others would be left without it.

@@ -127,6 +127,12 @@ fn is_possible(model: &Model, key: &Item) -> bool {
 }
 
 impl Transition<'_> {
+    /// Returns why a marker or a copy cannot be as it is wanted: it would be in an index of the new model, by an attribute of its own.
+    pub fn in_foreign_index(&self, copy: Option<&Entity>, wanted: &Item) -> Option<String> {
+        let name = self.new.lookup().generated_keys(self.new).stray_names(self.new, copy, wanted).next()?;
+        Some(in_the_way(copy.map_or("a marker", |copy| &copy.name), name))
+    }
+
     /// Returns why an item that is there cannot become the copy that is wanted: what nothing else has would be overwritten.
     pub fn overwritten(
         &self,

@@ -31,6 +31,7 @@ impl Transition<'_> {
             rule: "type",
             message: "while the table is migrated, a transaction has items of the old model or of the new one, not of both"
                 .to_owned(),
+            missing: None,
         }
         };
         // What both models refuse is said in the terms of the new one.

@@ -179,6 +179,14 @@ impl Action {
         format!("{}{}", part("SET", &set), part("REMOVE", &remove))
     }
 
+    /// The item that is written, if it is not deleted.
+    pub fn item(&self) -> Option<&Item> {
+        match &self.change {
+            Change::Put(item) | Change::Update(item) => Some(item),
+            Change::Delete | Change::Check => None,
+        }
+    }
+
     /// The bytes that a transaction counts.
     fn size(&self) -> usize {
         match &self.change {

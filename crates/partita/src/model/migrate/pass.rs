@@ -11,7 +11,8 @@ use super::tables::{ModelTable, Work};
 use crate::client::Failure;
 use crate::model::items;
 use crate::progress_bar::ProgressBar;
-use partita_design::audit::check_item;
+use partita_design::Model;
+use partita_design::audit::{Violation, check_item};
 use partita_design::exchange::item_json::{decode, encode};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
@@ -313,11 +314,11 @@ impl<'t> Migration<'t> {
             *summary.missing.entry(format!("{}.{name}", new.entity.name)).or_default() += 1;
         }
         // Aggregates are not counted yet.
-        if !apply && new.missing.is_empty() && new.entity.aggregates.is_empty() {
+        if !apply && new.entity.aggregates.is_empty() {
             let model = &self.tables.targets[work.target].model;
             let copies = self.created_copies(work, new, found);
             let items = std::iter::once(&new.item).chain(copies);
-            items.for_each(|item| summary.add_invalid(&check_item(model, item)));
+            items.for_each(|item| summary.add_invalid(&check_without(model, item, &new.missing)));
         }
         if apply && plan.fate == Fate::Blocked {
             return self.move_blocked(work, summary);
@@ -487,4 +488,11 @@ impl<'t> Migration<'t> {
         }
         Ok(true)
     }
+}
+
+/// Returns what is wrong with an item, the attributes aside that are missing as its original says.
+fn check_without(model: &Model, item: &Item, missing: &[String]) -> Vec<Violation> {
+    let mut violations = check_item(model, item);
+    violations.retain(|violation| !missing.iter().any(|name| violation.missing.as_ref() == Some(name)));
+    violations
 }

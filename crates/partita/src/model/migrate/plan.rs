@@ -164,14 +164,36 @@ impl Planner<'_> {
     fn remove_marker(&self, work: &Work<'_>, new: &NewItem<'_>, key: &Item, plan: &mut Plan) {
         let table = &self.tables.sources[work.source].table;
         let Some(item) = self.found.get(table, key) else { return };
-        let has_successor = new.companions.iter().any(|own| own.old_key.as_ref() == Some(key));
-        if item.len() > key.len() && !has_successor {
-            let reason = "they mark values that the new model does not keep unique, and have attributes";
+        if plan.left.iter().any(|(_, left)| *left == key_text(key)) {
+            return;
+        }
+        let successor = new.companions.iter().find(|own| own.old_key.as_ref() == Some(key));
+        if item.len() > key.len() && !successor.is_some_and(|own| self.takes_over(work, own, key, item, plan))
+        {
+            let reason = "they mark values that the new model does not keep unique, or that have another marker, and have attributes";
             plan.left.push((reason.to_owned(), key_text(key)));
         } else if self.tables.is_in_place() && plan.actions.iter().all(|action| action.key != *key) {
             plan.actions.push(Action::delete(table, key.clone(), item.clone()));
             plan.removed += 1;
         }
+    }
+
+    /// Whether the marker that replaces another one has its attributes, or will have them.
+    fn takes_over(
+        &self,
+        work: &Work<'_>,
+        successor: &Companion<'_>,
+        key: &Item,
+        item: &Item,
+        plan: &Plan,
+    ) -> bool {
+        let target = &self.tables.targets[work.target];
+        let new_key = key_of(&target.model, &successor.item);
+        let written =
+            plan.actions.iter().find(|action| action.table == target.table && action.key == new_key);
+        let marker = written.and_then(Action::item).or_else(|| self.found.get(&target.table, &new_key));
+        let own = item.iter().filter(|(name, _)| !key.contains_key(*name));
+        marker.is_some_and(|marker| own.clone().all(|(name, value)| marker.get(name) == Some(value)))
     }
 
     fn add_item(&self, work: &Work<'_>, new: &NewItem<'_>, plan: &mut Plan) {
@@ -219,6 +241,39 @@ impl Planner<'_> {
         }
     }
 
+    /// Adds the marker of a unique value, with what the application stores in the one that is there.
+    fn add_marker(
+        &self,
+        work: &Work<'_>,
+        companion: &Companion<'_>,
+        found: Option<&Item>,
+        old: Option<(&Item, &Item)>,
+        plan: &mut Plan,
+    ) {
+        let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
+        // In place, the marker that is there in the new form is newer; elsewhere, the application writes the one in the source.
+        let (in_place, key) = (self.tables.is_in_place(), key_of(&target.model, &companion.item));
+        let old = old.map(|(_, item)| item).filter(|_| !in_place || found.is_none());
+        let present = old.or(found).cloned().unwrap_or_default();
+        let present_key = key_of(if old.is_some() { &source.model } else { &target.model }, &present);
+        let mut marker = present;
+        marker.retain(|name, _| !present_key.contains_key(name));
+        marker.extend(companion.item.clone());
+        let transition = self.tables.transition(work.source, work.target);
+        if let Some(reason) = transition.in_foreign_index(None, &marker) {
+            plan.left.push((reason, key_text(&present_key)));
+            return;
+        }
+        match found {
+            None => {
+                plan.markers += 1;
+                plan.actions.push(Action::put(&target.table, key, marker, Expected::Absent));
+            }
+            Some(found) if is_same(found, &marker) => {}
+            Some(found) => plan.actions.push(Action::update(&target.table, key, found, marker)),
+        }
+    }
+
     fn add_companion(&self, work: &Work<'_>, companion: &Companion<'_>, plan: &mut Plan) {
         let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
         let key = key_of(&target.model, &companion.item);
@@ -232,15 +287,7 @@ impl Planner<'_> {
         let old_key = companion.old_key.as_ref().filter(|old| !in_place || **old != key);
         let old = old_key.and_then(|key| Some((key, self.found.get(&source.table, key)?)));
         let Some(entity) = companion.entity else {
-            if found.is_none() {
-                // What the application stores in a marker moves with it.
-                let mut marker = old.map(|(_, item)| item.clone()).unwrap_or_default();
-                old_key.into_iter().flat_map(Item::keys).for_each(|name| drop(marker.remove(name)));
-                marker.extend(companion.item.clone());
-                plan.markers += 1;
-                plan.actions.push(Action::put(&target.table, key, marker, Expected::Absent));
-            }
-            return;
+            return self.add_marker(work, companion, found, old, plan);
         };
         let transition = self.tables.transition(work.source, work.target);
         let stored = old.map(|(_, item)| item);
@@ -256,9 +303,10 @@ impl Planner<'_> {
             |present| transition.completed_copy(entity, &companion.item, present),
         );
         let own = if in_place { [found, stored] } else { [stored, None] };
-        let overwritten = |own: &Item| transition.overwritten(entity, &work.item, &wanted, own);
-        if let Some((own, reason)) = own.into_iter().flatten().find_map(|own| Some((own, overwritten(own)?)))
-        {
+        let in_index = || transition.in_foreign_index(Some(entity), &wanted);
+        let obstacle =
+            |own: &Item| transition.overwritten(entity, &work.item, &wanted, own).or_else(in_index);
+        if let Some((own, reason)) = own.into_iter().flatten().find_map(|own| Some((own, obstacle(own)?))) {
             plan.left.push((reason, key_text(&key_of(&source.model, own))));
             return;
         }
