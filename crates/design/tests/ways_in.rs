@@ -183,6 +183,36 @@ fn a_table_without_keys_is_identified_by_what_is_never_absent() {
     assert_contains(&draft, &["msg = \"string\", level = \"int?\"", "# the key also holds user_id:"]);
 }
 
+/// A value beside an identifier is used by the key, or named; a join towards the rows that refer to one is a second step.
+#[test]
+fn what_is_known_beside_an_identifier_is_not_lost() {
+    let schema = "CREATE TABLE orgs (id bigint PRIMARY KEY, slug text UNIQUE NOT NULL);
+        CREATE TABLE users (id bigint PRIMARY KEY, org_id bigint NOT NULL REFERENCES orgs(id), state text NOT NULL);
+        CREATE TABLE posts (id bigint PRIMARY KEY, user_id bigint NOT NULL REFERENCES users(id), title text);";
+    let queries = "query,calls\nSELECT * FROM posts WHERE id = $1 AND user_id = $2,100\nSELECT * FROM posts WHERE user_id = $1,100\n\
+        SELECT * FROM users WHERE id = $1 AND state = $2,90\n\
+        SELECT u.* FROM users u JOIN orgs o ON u.org_id = o.id WHERE o.slug = $1,10\n";
+    let observed = Observations { queries: Some(queries), seconds: HOUR };
+    let text = draft(schema, &observed, "Blog").unwrap().text();
+    for part in [
+        "key = [\"USER#{user_id}\", \"POST#{post_id:019}\"]",
+        "in = [\"user_id\", \"post_id\"], out = \"Post\"",
+        "! `state` is not part of the pattern: user_id finds the item, and the application compares it.",
+        "orgBySlug = ",
+        "! org_id is that of the Org, which is read first.",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("POST#{post_id}\", \"POST#{post_id}"), "{text}");
+    assert!(!text.contains("no access pattern"), "{text}");
+    // Where posts are not listed by user, their identifier alone is the key.
+    let single = queries.replace("SELECT * FROM posts WHERE user_id = $1,100\n", "");
+    let observed = Observations { queries: Some(&single), seconds: HOUR };
+    let text = draft(schema, &observed, "Blog").unwrap().text();
+    let remark = "! `user_id` is not part of the pattern: post_id finds the item";
+    assert!(text.contains("in = [\"post_id\"], out = \"Post\"") && text.contains(remark), "{text}");
+}
+
 #[test]
 fn an_answer_removes_the_list_of_all_items() {
     let mut draft = sound("store.sql", "store.log");

@@ -208,6 +208,13 @@ impl<'a> Drafting<'a> {
             for remark in &read.remarks {
                 self.draft.remark(subject.clone(), remark.clone());
             }
+            for name in read.also.iter().filter(|name| !pattern.inputs.contains(name)) {
+                let found = list(&pattern.inputs);
+                let remark = format!(
+                    "`{name}` is not part of the pattern: {found} finds the item, and the application compares it."
+                );
+                self.draft.remark(subject.clone(), remark);
+            }
             if read.limited {
                 let text = "It stops after a number of rows that the log does not tell: which `limit`?";
                 self.draft.ask(Asked::Limit(pattern.name.clone()), text, "none");
@@ -244,9 +251,16 @@ impl<'a> Drafting<'a> {
         let entities = self.entities;
         let target = |table: usize, many: bool| Target { entity: entities.names[table].clone(), many };
         let many = !read.is_single(entities);
+        let entity = self.draft.model.entity(&entities.names[read.table]);
+        let mut key: Vec<String> = Vec::new();
+        for field in entity.into_iter().flat_map(Entity::key_fields) {
+            if !key.iter().any(|own| own == field) {
+                key.push(field.to_owned());
+            }
+        }
         let mut pattern = Pattern {
             name,
-            inputs: read.equals.clone(),
+            inputs: read.whole_key(&key, entities).unwrap_or_else(|| read.equals.clone()),
             targets: vec![target(read.table, many)],
             order: read.order.clone().map(|(by, descending)| Order { by, descending }),
             range: read.range.clone().map(|by| Bounds { by, ..Bounds::default() }),

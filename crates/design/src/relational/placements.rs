@@ -130,7 +130,9 @@ pub(super) fn choose(
         let single = entities.identifies(number, &read.equals);
         let all = std::iter::once(&placements.key).chain(&placements.indexes);
         let is_optional = |name: &String| entities.is_optional(number, name);
-        if !all.into_iter().any(|placement| placement.serves(read, single, is_optional)) {
+        let key: Vec<String> = placements.key.partition.iter().chain(&placements.key.sort).cloned().collect();
+        let is_get = read.whole_key(&key, entities).is_some();
+        if !is_get && !all.into_iter().any(|placement| placement.serves(read, single, is_optional)) {
             let placement = placement(number, read, single, &identity, entities);
             placements.indexes.push(placement);
         }

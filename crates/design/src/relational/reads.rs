@@ -15,6 +15,8 @@ pub(super) struct Read {
     pub table: usize,
     /// The attributes whose values are known.
     pub equals: Vec<String>,
+    /// Other attributes whose values are known, which the key may hold.
+    pub also: Vec<String>,
     pub range: Option<String>,
     pub order: Option<(String, bool)>,
     pub limit: Option<u64>,
@@ -68,6 +70,7 @@ pub(super) fn from_schema(entities: &Entities<'_>) -> Vec<Read> {
             reads.push(Read {
                 table: number,
                 equals,
+                also: Vec::new(),
                 range: None,
                 order: None,
                 limit: None,
@@ -139,6 +142,7 @@ impl Read {
         self.count += other.count;
         self.limit = self.limit.max(other.limit);
         self.limited |= other.limited;
+        self.also.retain(|name| other.also.contains(name));
         self.confidence = self.confidence.max(other.confidence);
         self.remarks.extend(other.remarks);
         self.remarks.sort();
@@ -156,6 +160,13 @@ impl Read {
         let read = self.clone();
         let with = With::Nothing;
         Some(Read { table, equals, range: None, order: None, limit: None, limited: false, with, ..read })
+    }
+
+    /// The attributes of a key that selects at most one item, if all their values are known.
+    pub fn whole_key(&self, key: &[String], entities: &Entities<'_>) -> Option<Vec<String>> {
+        let is_known = |name: &String| self.equals.contains(name) || self.also.contains(name);
+        let holds = self.equals.iter().all(|name| key.contains(name)) && key.iter().all(is_known);
+        (holds && self.is_single(entities)).then(|| key.to_vec())
     }
 
     /// Whether it returns at most one item of its table.
@@ -238,8 +249,11 @@ impl<'a> Reading<'a> {
             select.tests.iter().map(|test| format!("`{test}` is not part of the pattern: a sparse index (`when`) or the application has to see to it.")).collect();
         let mut equals = self.known_of(table);
         let identity = entities.identity(table);
+        let mut also = Vec::new();
         if identity.iter().all(|name| equals.contains(name)) {
-            equals = identity;
+            let others = std::mem::replace(&mut equals, identity).into_iter();
+            let others = others.filter(|name| !equals.contains(name));
+            also = others.filter(|name| !self.is_joined(table, name)).collect();
         }
         let ranges: Vec<String> =
             select.ranges.iter().filter_map(attribute).filter(|by| !equals.contains(by)).collect();
@@ -286,6 +300,7 @@ impl<'a> Reading<'a> {
         Ok(Read {
             table,
             equals,
+            also,
             range,
             order,
             limited: select.limited && limit.is_none() && !single,
@@ -365,15 +380,43 @@ impl<'a> Reading<'a> {
                 && entities.parent(main.table, &attribute) == Some(table))
             .then_some(attribute)
         });
-        let Some(attribute) = towards else {
-            return Err(format!(
-                "{} and {} are not joined along a foreign key: they are two patterns",
-                entities.names[main.table], entities.names[table]
-            ));
-        };
+        let Some(attribute) = towards else { return self.belonging(main, table, tally) };
         let mut read = main.clone();
         read.with = With::OtherEnd { attribute, table };
         Ok(Some(read))
+    }
+
+    /// The second step of a join that leads from a row to those that refer to it.
+    fn belonging(&self, main: &Read, table: usize, tally: &Tally) -> Result<Option<Read>, String> {
+        let (entities, names) = (self.entities, &self.entities.names);
+        let fields = self.select.joins.iter().flat_map(|(left, right)| [left, right]);
+        let attributes =
+            fields.filter(|field| field.0 == table).map(|field| entities.attribute(table, &field.1));
+        let reference = attributes.into_iter().find(|name| entities.parent(table, name) == Some(main.table));
+        match reference {
+            Some(reference) if main.is_single(entities) => {
+                let mut read = self.read(table, tally)?;
+                read.remarks
+                    .push(format!("{reference} is that of the {}, which is read first.", names[main.table]));
+                read.equals.push(reference);
+                Ok(Some(read))
+            }
+            Some(_) => Err(format!(
+                "it leads from several {} to the {} of each: they are two patterns",
+                plural(&names[main.table]),
+                plural(&names[table])
+            )),
+            None => Err(format!(
+                "{} and {} are not joined along a foreign key: they are two patterns",
+                names[main.table], names[table]
+            )),
+        }
+    }
+
+    /// Whether a join alone gives an attribute its value.
+    fn is_joined(&self, table: usize, name: &str) -> bool {
+        let own = |field: &Field| field.0 == table && self.entities.attribute(table, &field.1) == name;
+        !self.select.equals.iter().any(own)
     }
 
     /// The fields that are equal to one by joins.

@@ -172,6 +172,7 @@ fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entit
     Read {
         table,
         equals: equals.iter().map(column).collect(),
+        also: Vec::new(),
         range: sentence.range.as_ref().map(column),
         order: sentence.order.as_ref().map(|(by, descending)| (column(by), *descending)),
         limit: sentence.limit,
