@@ -582,3 +582,9 @@ fn a_table_for_each_entity_keeps_what_concerns_it_alone() {
     assert!(patterns > 0 && patterns < whole.model.patterns.len());
     assert!(texts.contains("which is in another table"), "{texts}");
 }
+
+#[test]
+fn a_template_that_repeats_a_key_is_refused() {
+    let refused = infrastructure::cloudformation(&TEMPLATE.replace("AttributeName: PK", "AttributeName: SK"));
+    assert!(refused.unwrap_err().contains("has SK twice in a key"));
+}

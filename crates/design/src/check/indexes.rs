@@ -43,10 +43,7 @@ impl<'m> Checker<'m> {
                 let (message, help) = match self.nobody_has(index) {
                     Some(key) => (
                         format!("no pattern is served by {}: no entity has its key {key}", index.name),
-                        format!(
-                            "name an attribute of the entities that belong into it, or give them a key there: index.{} = {{ key = … }}",
-                            index.name
-                        ),
+                        "name an attribute of the entities that belong into it".to_owned(),
                     ),
                     None => (
                         format!("no pattern is served by {}", index.name),

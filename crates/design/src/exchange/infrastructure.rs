@@ -91,6 +91,10 @@ fn declared(described: &Value, id: &str, origin: &str) -> Result<DeclaredTable, 
         ));
     }
     let (keys, indexes) = from_description(described);
+    let schemas = indexes.iter().map(|index| &index.keys).chain([&keys]);
+    if let Some(key) = schemas.filter_map(|keys| repeated(keys)).next() {
+        return Err(format!("{origin} has {key} twice in a key, which DynamoDB refuses"));
+    }
     // A name that is computed is known only when it is deployed.
     let name = described["TableName"].as_str().filter(|name| !name.contains("${"));
     let (table, is_named) = (name.unwrap_or(id).to_owned(), name.is_some());
@@ -106,6 +110,11 @@ fn declared(described: &Value, id: &str, origin: &str) -> Result<DeclaredTable, 
     let ttl = ttl["AttributeName"].as_str().filter(|_| ttl["Enabled"] != false).map(str::to_owned);
     let schema = KnownSchema { table, keys, indexes, ttl, ..KnownSchema::default() };
     Ok(DeclaredTable { schema, types, origin: origin.to_owned(), is_named })
+}
+
+/// A name that a key has twice.
+fn repeated(keys: &[String]) -> Option<&String> {
+    keys.iter().enumerate().find(|(number, key)| keys[..*number].contains(key)).map(|(_, key)| key)
 }
 
 /// Whether a value is written out.
