@@ -1005,3 +1005,30 @@ fn an_item_that_is_left_alone_has_the_markers_and_copies_of_its_key_and_of_its_a
     assert!(matches!(transition.image(&unnumbered), Image::Unknown(_)), "versions count from 1");
     assert_eq!(transition.belongings(&unnumbered), [item(&[("PK", "DOC#7"), ("SK", "LATEST")])]);
 }
+
+#[test]
+fn markers_that_a_migration_makes_expire_with_their_item() {
+    let sessions = |unique: &str, ttl: &str| {
+        model(&support::with_table(&format!(
+            "[entity.Session]\nattributes = {{ sessionId = \"id\", token = \"string\", {ttl} = {{ type = \"int\", min = 1{} }} }}\n\
+             key = [\"SESSION#{{sessionId}}\", \"SESSION\"]\nttl = \"{ttl}\"\n{unique}",
+            if ttl == "until" { ", was = \"expires\"" } else { "" }
+        )))
+    };
+    let mut session = item(&[
+        ("type", "Session"),
+        ("PK", "SESSION#s1"),
+        ("SK", "SESSION"),
+        ("sessionId", "s1"),
+        ("token", "t1"),
+    ]);
+    session.insert("expires".to_owned(), Value::Number("2000000000".to_owned()));
+    let unique = "unique = [\"token\"]\n";
+    let (plain, kept, renamed) =
+        (sessions("", "expires"), sessions(unique, "expires"), sessions(unique, "until"));
+    for (old, new, ttl) in [(&plain, &kept, "expires"), (&kept, &renamed, "until")] {
+        let made = new_item(old, new, &session);
+        assert_eq!(made.companions[0].item[ttl], Value::Number("2000000000".to_owned()), "{ttl}");
+        assert!(made.obsolete.is_empty(), "the marker keeps its key");
+    }
+}

@@ -1607,3 +1607,37 @@ fn an_item_that_breaks_a_rule_is_named_although_it_also_lacks_what_is_new() {
     assert!(dry.contains("         1 items will break a rule of the new model:\n"), "{dry}");
     assert!(dry.contains("User USER#7 / USER: v is missing"), "{dry}");
 }
+
+#[test]
+fn markers_that_expire_go_and_come_with_the_rule_that_needs_them() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = |name: &str, ttl: &str, unique: &str| {
+        let text = format!(
+            "format = 1\n[table]\nname = \"Sess\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+             [entity.Session]\nattributes = {{ sessionId = \"ulid\", token = \"string\", {ttl} }}\n\
+             key = [\"SESSION#{{sessionId}}\", \"SESSION\"]\n{unique}\n\
+             [pattern]\nsession = {{ in = [\"sessionId\"], out = \"Session\", rps = 1 }}\n"
+        );
+        model_file(&folder, name, &text)
+    };
+    let (expires, unique) = ("expires = { type = \"int\", min = 1 }", "unique = [\"token\"]");
+    let old = sessions("old.toml", expires, &format!("ttl = \"expires\"\n{unique}"));
+    let plain = sessions("plain.toml", expires, "ttl = \"expires\"");
+    let renamed = sessions(
+        "renamed.toml",
+        "until = { type = \"int\", min = 1, was = \"expires\" }",
+        &format!("ttl = \"until\"\n{unique}"),
+    );
+    server.model(0, &["seed", &old, "--items", "10"]);
+    for (from, to, items) in [(&old, &plain, 10), (&plain, &old, 20), (&old, &renamed, 20)] {
+        server.model(0, &["migrate", from, to, "--apply"]);
+        assert_eq!(count(&server, "Sess"), items, "{to}");
+    }
+    let (_, answer) = server.call("Scan", &json!({ "TableName": "Sess" }));
+    let items = answer["Items"].as_array().unwrap();
+    assert!(
+        items.iter().all(|item| item.get("until").is_some() && item.get("expires").is_none()),
+        "{items:?}"
+    );
+}

@@ -5,7 +5,7 @@ use super::normal_form::normal_value;
 use super::values::{Values, generated_names, in_the_way, made_names, new_keys, outdated_names};
 use super::{Transition, old_name, storable};
 use crate::audit::copying::Copying;
-use crate::audit::{known_values, marker, marker_item, markers, recognise};
+use crate::audit::{known_values, marker, marker_item, marker_of, markers, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
@@ -33,10 +33,10 @@ pub(super) fn of<'m>(
         let key = successor.and_then(|names| marker(after, &names, &texts));
         let key = key.map(|key| marker_item(transition.new, &key));
         let mut markers = companions.iter_mut().filter(|companion| companion.entity.is_none());
-        if let Some(marker) = markers.find(|marker| Some(&marker.item) == key.as_ref()) {
+        if let Some(marker) = key.and_then(|key| markers.find(|marker| has_key(&marker.item, &key))) {
             marker.old_key = Some(old_key.clone());
         }
-        if companions.iter().all(|companion| companion.item != old_key) {
+        if companions.iter().all(|companion| !has_key(&companion.item, &old_key)) {
             obsolete.push(old_key);
         }
     }
@@ -53,7 +53,7 @@ fn add_companions<'m>(
 ) {
     let texts = known_values(transition.new, entity, &attributes(item));
     for key in markers(entity, item, &texts) {
-        let item = marker_item(transition.new, &key);
+        let item = marker_of(transition.new, entity, item, &key);
         companions.push(Companion { entity: None, item, old_key: None, version: None });
     }
     if depth == 0 {
@@ -75,6 +75,10 @@ fn add_companions<'m>(
         add_companions(transition, copy, &copied_item, &copied, depth - 1, companions);
         companions.push(Companion { entity: Some(copy), item: copied_item, old_key, version });
     }
+}
+
+fn has_key(item: &Item, key: &Item) -> bool {
+    key.iter().all(|(name, value)| item.get(name) == Some(value))
 }
 
 fn number(texts: &Attributes, name: &str) -> f64 {

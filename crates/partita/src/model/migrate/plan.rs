@@ -153,7 +153,7 @@ impl Planner<'_> {
     /// Adds what is written with an item: its markers and copies.
     fn add_others(&self, work: &Work<'_>, new: &NewItem<'_>, plan: &mut Plan) {
         for companion in &new.companions {
-            self.add_companion(work, companion, plan);
+            self.add_companion(work, new, companion, plan);
         }
         for key in new.obsolete.iter().filter(|_| !self.keeps_old_markers) {
             self.remove_marker(work, new, key, plan);
@@ -168,8 +168,8 @@ impl Planner<'_> {
             return;
         }
         let successor = new.companions.iter().find(|own| own.old_key.as_ref() == Some(key));
-        if item.len() > key.len() && !successor.is_some_and(|own| self.takes_over(work, own, key, item, plan))
-        {
+        let own = own_attributes(item, key, new);
+        if !own.is_empty() && !successor.is_some_and(|other| self.takes_over(work, other, &own, plan)) {
             let reason = "they mark values that the new model does not keep unique, or that have another marker, and have attributes";
             plan.left.push((reason.to_owned(), key_text(key)));
         } else if self.tables.is_in_place() && plan.actions.iter().all(|action| action.key != *key) {
@@ -178,22 +178,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether the marker that replaces another one has its attributes, or will have them.
-    fn takes_over(
-        &self,
-        work: &Work<'_>,
-        successor: &Companion<'_>,
-        key: &Item,
-        item: &Item,
-        plan: &Plan,
-    ) -> bool {
+    /// Whether the marker that replaces another one has its own attributes, or will have them.
+    fn takes_over(&self, work: &Work<'_>, successor: &Companion<'_>, own: &Item, plan: &Plan) -> bool {
         let target = &self.tables.targets[work.target];
         let new_key = key_of(&target.model, &successor.item);
         let written =
             plan.actions.iter().find(|action| action.table == target.table && action.key == new_key);
         let marker = written.and_then(Action::item).or_else(|| self.found.get(&target.table, &new_key));
-        let own = item.iter().filter(|(name, _)| !key.contains_key(*name));
-        marker.is_some_and(|marker| own.clone().all(|(name, value)| marker.get(name) == Some(value)))
+        marker.is_some_and(|marker| own.iter().all(|(name, value)| marker.get(name) == Some(value)))
     }
 
     fn add_item(&self, work: &Work<'_>, new: &NewItem<'_>, plan: &mut Plan) {
@@ -245,6 +237,7 @@ impl Planner<'_> {
     fn add_marker(
         &self,
         work: &Work<'_>,
+        new: &NewItem<'_>,
         companion: &Companion<'_>,
         found: Option<&Item>,
         old: Option<(&Item, &Item)>,
@@ -256,8 +249,7 @@ impl Planner<'_> {
         let old = old.map(|(_, item)| item).filter(|_| !in_place || found.is_none());
         let present = old.or(found).cloned().unwrap_or_default();
         let present_key = key_of(if old.is_some() { &source.model } else { &target.model }, &present);
-        let mut marker = present;
-        marker.retain(|name, _| !present_key.contains_key(name));
+        let mut marker = own_attributes(&present, &present_key, new);
         marker.extend(companion.item.clone());
         let transition = self.tables.transition(work.source, work.target);
         if let Some(reason) = transition.in_foreign_index(None, &marker) {
@@ -274,7 +266,7 @@ impl Planner<'_> {
         }
     }
 
-    fn add_companion(&self, work: &Work<'_>, companion: &Companion<'_>, plan: &mut Plan) {
+    fn add_companion(&self, work: &Work<'_>, new: &NewItem<'_>, companion: &Companion<'_>, plan: &mut Plan) {
         let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
         let key = key_of(&target.model, &companion.item);
         let is_old = |version: f64| self.newest.get(&key_hash(&key)).is_some_and(|newest| version < *newest);
@@ -287,7 +279,7 @@ impl Planner<'_> {
         let old_key = companion.old_key.as_ref().filter(|old| !in_place || **old != key);
         let old = old_key.and_then(|key| Some((key, self.found.get(&source.table, key)?)));
         let Some(entity) = companion.entity else {
-            return self.add_marker(work, companion, found, old, plan);
+            return self.add_marker(work, new, companion, found, old, plan);
         };
         let transition = self.tables.transition(work.source, work.target);
         let stored = old.map(|(_, item)| item);
@@ -346,4 +338,15 @@ pub fn newer_versions<'a>(
         let newer = version.filter(is_newer);
         newer.map(|(entity, _)| transition.original_keys(entity, copy)).unwrap_or_default()
     })
+}
+
+/// What the application has stored in a marker: neither its key nor the expiry that it had from its item.
+fn own_attributes(marker: &Item, key: &Item, new: &NewItem<'_>) -> Item {
+    let expiry = new.before.and_then(|before| before.ttl.as_ref());
+    let is_own = |name: &String| !key.contains_key(name) && expiry != Some(name);
+    marker
+        .iter()
+        .filter(|(name, _)| is_own(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
