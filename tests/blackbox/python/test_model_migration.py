@@ -641,6 +641,7 @@ def test_the_dry_run_of_a_repeated_copy_shows_what_has_changed_and_no_collision(
     database = client(server)
     filled(server, old)
     database.put_item(TableName="Users", Item=user(1, visits={"S": "no number"}))
+    database.put_item(TableName="Users", Item=user(2, visits={"N": "6"}))
     output = model(server, "migrate", old, new, "--into", "Copied", "--apply", code=1)
     assert "not verified: the audit of table Copied" in output and "\nverified" not in output
     database.put_item(TableName="Users", Item=user(2, visits={"N": "7"}))
