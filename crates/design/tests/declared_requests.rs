@@ -110,3 +110,61 @@ fn a_range_over_two_values_is_not_in_the_order_of_what_follows_them() {
     assert!(codes(&range, "pattern.recent").contains(&"P103"), "{:?}", findings(&range));
     assert!(!has(&recent("begins_with(GSI1SK, '{lane}#')"), "P103", Error));
 }
+
+/// Wares of a brand, whose index has no attributes of theirs, and alarms beside what happens.
+fn wares(pattern: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\nproject = \"KEYS_ONLY\"\n\
+         [entity.Ware]\nattributes = {{ wareId = \"ulid\", brand = \"id\", price = \"int\", state = \"NEW|OPEN|DONE\" }}\n\
+         key = [\"WARE#{{wareId}}\", \"WARE\"]\nexpect = {{ count = 500, bytes = 300 }}\n\
+         index.GSI1 = {{ key = [\"BRAND#{{brand}}#{{state}}\", \"WARE#{{wareId}}\"] }}\n\
+         [entity.Happening]\nattributes = {{ wareId = \"ulid\", at = {{ type = \"timestamp\", precision = \"second\" }} }}\nidentity = [\"wareId\", \"at\"]\n\
+         key = [\"HISTORY#{{wareId}}\", \"{{at}}\"]\n\
+         [entity.Alarm]\nattributes = {{ wareId = \"ulid\", alarmId = \"id\" }}\nkey = [\"HISTORY#{{wareId}}\", \"X#{{alarmId}}\"]\n\
+         [pattern]\n{pattern}\n"
+    ))
+}
+
+#[test]
+fn a_filter_tests_what_the_index_has() {
+    let of_brand = |filter: &str| {
+        let request = format!(
+            "request = {{ index = \"GSI1\", condition = \"GSI1PK = 'BRAND#{{brand}}#{{state}}'\", filter = \"{filter}\" }}"
+        );
+        wares(&format!(
+            "some = {{ in = [\"brand\", \"state\"], where = \"{filter}\", out = \"Ware*\", hydrate = true, {request} }}"
+        ))
+    };
+    assert!(has(&of_brand("price > 5"), "P112", Error));
+    let whole = of_brand("price > 5").replace("project = \"KEYS_ONLY\"\n", "");
+    assert!(!has(&whole, "P112", Error));
+}
+
+#[test]
+fn a_request_is_sent_for_each_value_that_the_pattern_lists() {
+    let text = wares(
+        "some = { in = [\"brand\"], where = \"state in ('NEW', 'OPEN')\", fields = [\"wareId\"], out = \"Ware*\", \
+         request = { index = \"GSI1\", condition = \"GSI1PK = 'BRAND#{brand}#{state}'\" } }",
+    );
+    assert_eq!(codes(&text, "pattern.some"), [""; 0]);
+    assert!(explain::text(&model(&text), Some("some")).contains("#NEW\""));
+}
+
+#[test]
+fn bounds_keep_other_entities_out() {
+    for (condition, is_alone) in [
+        ("SK BETWEEN '2026-01-01T00:00:00Z' AND '2026-02-01T00:00:00Z'", true),
+        ("begins_with(SK, '2026-01')", true),
+        ("SK < 'X'", true),
+        ("SK < 'X#'", true),
+        ("SK <= 'X'", true),
+        ("SK <= 'X#~'", false),
+        ("SK > '2026-01-01T00:00:00Z'", false),
+    ] {
+        let text = wares(&format!(
+            "some = {{ in = [\"wareId\"], out = \"Happening*\", request = {{ condition = \"PK = 'HISTORY#{{wareId}}' AND {condition}\" }} }}"
+        ));
+        let warned = findings(&text).iter().any(|finding| finding.code == "P109");
+        assert_eq!(warned, !is_alone, "{condition}");
+    }
+}

@@ -8,15 +8,15 @@ use super::Checker;
 use super::bounds::sample;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::keys::key_mapping::TableOrIndex;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
-use crate::model::condition::Comparison;
+use crate::model::condition::{Comparison, Test};
 use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::{Entity, Pattern, Request};
-use crate::plan::declared::{equal_to, sort_clause};
+use crate::plan::Step;
+use crate::plan::declared::{equal_to, read_by, region, sort_clause};
 use crate::plan::requirement::Requirement;
-use crate::plan::{SortCondition, Step};
 use crate::source::Span;
 use crate::template::{FieldTypes, Part, SHARD, Template};
 use narrow::about_type;
@@ -91,6 +91,7 @@ impl<'m> Checker<'m> {
             self.report(finding.with_help(help));
             return;
         }
+        self.unprojected_filter(pattern, request, location);
         let sort = sort_clause(clauses, sort_names);
         if let Some(clause) = &sort {
             let targets = self.targets(pattern);
@@ -99,7 +100,7 @@ impl<'m> Checker<'m> {
                 _ => self.request_bounds(pattern, location, &targets, clause),
             }
         }
-        let is_covered = self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
+        let is_covered = self.coverage(pattern, request, location, &partition, sort.as_ref());
         // A bound or a prefix that ends inside a value is reported as such.
         let is_cut = ["P106", "P107"].iter().any(|code| self.has(code, &pattern.subject()));
         if is_covered && !is_cut {
@@ -108,6 +109,22 @@ impl<'m> Checker<'m> {
             self.narrow_keys(pattern, location, (&partition, span), sort.as_ref());
             self.narrow_filter(pattern, request);
         }
+    }
+
+    /// A filter tests attributes that the index has.
+    fn unprojected_filter(&mut self, pattern: &Pattern, request: &Request, location: TableOrIndex<'m>) {
+        let mappings: Vec<KeyMapping<'m>> =
+            self.targets(pattern).into_iter().filter_map(|entity| location.mapping(entity)).collect();
+        let tests = request.filter.tests();
+        let is_lacking = |test: &&&Test| {
+            mappings.iter().any(|mapping| !mapping.has_attribute(self.model, &test.attribute))
+        };
+        let Some(test) = tests.iter().find(is_lacking) else { return };
+        let (name, index) = (&test.attribute, location.name());
+        let finding = Finding::new("P112", Severity::Error, pattern.subject(), &test.places.attribute_at);
+        let message = format!("the filter tests {name}, which {index} does not hold: DynamoDB refuses it");
+        let help = format!("add {name} to the project of {index}, or test it after the read");
+        self.report(finding.with_message(message).with_help(help));
     }
 
     /// A comparison with a key that DynamoDB refuses whatever is stored: why, and what to write.
@@ -227,11 +244,12 @@ impl<'m> Checker<'m> {
         request: &Request,
         location: TableOrIndex<'m>,
         partition: &Template,
-        sort: &SortCondition,
+        clause: Option<&KeyClause>,
     ) -> bool {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
         let Some(types) = targets.first().copied() else { return false };
+        let (sort, read) = (&region(clause), &read_by(clause));
         let key_range = KeyRange { partition, sort, types, strict: false };
         let found = |entity: &Entity| {
             self.keys.mapping(location, &entity.name).is_some_and(|mapping| key_range.holds(mapping))
@@ -250,7 +268,8 @@ impl<'m> Checker<'m> {
             );
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
-        let extras = self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(mapping.entity));
+        let read = KeyRange { sort: read, ..key_range };
+        let extras = self.keys.within(location, read, MAX_NAMED, |mapping| !wanted(mapping.entity));
         let is_dropped =
             |entity: &Entity| !about_type(self.model, &request.filter, entity).is_satisfiable(entity);
         let all_dropped = extras.iter().all(|mapping| is_dropped(mapping.entity));
@@ -314,25 +333,4 @@ fn refusal(
     let filtered = request.filter.attributes();
     let key = filtered.into_iter().find(|name| names.iter().any(|key| key == name))?;
     Some(format!("the filter tests {key}, a key of what is read, which DynamoDB refuses"))
-}
-
-/// The sort keys that a clause covers.
-fn region(clause: Option<&KeyClause>) -> SortCondition {
-    let Some(clause) = clause else { return SortCondition::Any };
-    let first = &clause.values[0];
-    let text = |template: &Template| template.prefix().to_owned();
-    match clause.operator {
-        KeyOperator::Equals => SortCondition::Equals(first.clone()),
-        KeyOperator::BeginsWith => SortCondition::BeginsWith(first.clone()),
-        KeyOperator::Between => {
-            let to = clause.values.get(1).unwrap_or(first);
-            SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
-        }
-        KeyOperator::Above | KeyOperator::From => {
-            SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() }
-        }
-        KeyOperator::Below | KeyOperator::UpTo => {
-            SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
-        }
-    }
 }

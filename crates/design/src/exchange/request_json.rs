@@ -180,6 +180,12 @@ fn declared_texts(
     };
     let text = |(number, template): (usize, &Template)| {
         let mut values = examples.example_values(location, entity);
+        let condition = pattern.condition();
+        let asked = template.fields().filter(|field| !pattern.inputs.iter().any(|input| input == field));
+        let first = |field: &str| {
+            Some((field.to_owned(), condition.values(field, entity)?.first()?.as_str().to_owned()))
+        };
+        values.extend(asked.filter_map(first).collect::<Vec<_>>());
         if let Some(range) = &pattern.range {
             let (from, to) = range_values(entity, &range.by, Some(range));
             values.extend(if is_upper(number) { to } else { from }.map(|bound| (range.by.clone(), bound)));

@@ -1,5 +1,6 @@
 //! The request that a pattern declares: it is planned where it reads, and with what it compares the sort key with, whatever else would be cheaper.
 
+use super::bounds::LAST;
 use super::{Obstacle, Planner, SortCondition};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::key_condition::{KeyClause, KeyOperator};
@@ -12,6 +13,8 @@ pub(super) struct Declared<'m> {
     pub location: TableOrIndex<'m>,
     /// What the sort key is compared with.
     sort: Option<KeyClause>,
+    /// The sort keys that it reads.
+    pub read: SortCondition,
 }
 
 impl<'m> Declared<'m> {
@@ -24,7 +27,8 @@ impl<'m> Declared<'m> {
         let (partition, sort) = location.halves(model);
         equal_to(&request.clauses, partition)?;
         let has_keys_only = request.clauses.iter().all(|clause| names.contains(&clause.key));
-        has_keys_only.then(|| Declared { location, sort: sort_clause(&request.clauses, sort) })
+        let sort = sort_clause(&request.clauses, sort);
+        has_keys_only.then(|| Declared { location, read: read_by(sort.as_ref()), sort })
     }
 
     /// Returns whether the request bounds the sort key, and does not only say how it starts.
@@ -99,4 +103,50 @@ pub(crate) fn sort_clause(clauses: &[KeyClause], names: &[String]) -> Option<Key
     let operator = if open { KeyOperator::BeginsWith } else { last.operator };
     let values = last.values.iter().map(join).collect();
     Some(KeyClause { operator, values, ..(*last).clone() })
+}
+
+/// The sort keys that a clause covers, and those that it would cover if its bounds did not end early.
+pub(crate) fn region(clause: Option<&KeyClause>) -> SortCondition {
+    let Some(clause) = clause else { return SortCondition::Any };
+    let first = &clause.values[0];
+    let text = |template: &Template| template.prefix().to_owned();
+    match clause.operator {
+        KeyOperator::Equals => SortCondition::Equals(first.clone()),
+        KeyOperator::BeginsWith => SortCondition::BeginsWith(first.clone()),
+        KeyOperator::Between => {
+            let to = clause.values.get(1).unwrap_or(first);
+            SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
+        }
+        KeyOperator::Above | KeyOperator::From => {
+            SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() }
+        }
+        KeyOperator::Below | KeyOperator::UpTo => {
+            SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
+        }
+    }
+}
+
+/// The sort keys that a clause covers, as exactly as its constants say.
+pub(crate) fn read_by(clause: Option<&KeyClause>) -> SortCondition {
+    let (wide, Some(clause)) = (region(clause), clause) else { return SortCondition::Any };
+    let SortCondition::Range { from, to } = wide else { return wide };
+    let constant = |template: &Template| template.is_constant().then(|| template.prefix().to_owned());
+    let (first, last) = (clause.values.first(), clause.values.last());
+    let (first, last) = (first.and_then(constant), last.and_then(constant));
+    let (lower, upper) = match clause.operator {
+        KeyOperator::Above => (first.map(|text| format!("{text}\0")), None),
+        KeyOperator::Below => (None, last.and_then(|text| text_before(&text))),
+        KeyOperator::UpTo => (None, last),
+        KeyOperator::Between => (None, last),
+        KeyOperator::From | KeyOperator::Equals | KeyOperator::BeginsWith => (None, None),
+    };
+    SortCondition::Range { from: lower.unwrap_or(from), to: upper.unwrap_or(to) }
+}
+
+/// A text behind all others that sort before this one and do not end in the last character of all.
+fn text_before(text: &str) -> Option<String> {
+    let mut start = text.to_owned();
+    let last = start.pop()?;
+    let before = (0..u32::from(last)).rev().find_map(char::from_u32)?;
+    Some(format!("{start}{before}{LAST}"))
 }

@@ -89,6 +89,7 @@ impl<'m> Planner<'_, 'm> {
         accesses: &[(&Target, Access<'m>)],
         sort: &SortCondition,
     ) -> (Vec<&'m Entity>, Vec<&'m Entity>) {
+        let sort = self.declared.as_ref().map_or(sort, |declared| &declared.read);
         // Only in the table does a key belong to one item.
         if matches!(sort, SortCondition::Equals(_)) && location.index.is_none() {
             return (Vec::new(), Vec::new());

@@ -334,6 +334,9 @@ impl<'m> Trial<'_, 'm> {
         let model = self.checker.model;
         let names = self.location.key_names(model);
         for clause in &self.request.clauses {
+            if clause.fields.iter().any(|(field, _)| self.is_unasked(call, sample, field)) {
+                return Some(false);
+            }
             let position = names.iter().position(|name| *name == clause.key)?;
             let own = sample.mapping.key.get(position)?.fill(sample.known.texts()).ok()?;
             let filled = |(number, value): (usize, &Template)| {
@@ -346,6 +349,16 @@ impl<'m> Trial<'_, 'm> {
             }
         }
         Some(self.request.filter.conjuncts().into_iter().all(|part| self.keeps(call, sample, part)))
+    }
+
+    /// Whether the pattern lists values of a field that the caller does not give, and the item has another: no request is sent for it.
+    fn is_unasked(&self, call: &Call, sample: &Sample<'m>, field: &str) -> bool {
+        let Some(own) = sample.known.texts().get(field).filter(|_| !call.values.contains_key(field)) else {
+            return false;
+        };
+        let condition = self.pattern.filter.and(&sample.mapping.when);
+        let values = condition.values(field, sample.known.entity());
+        values.is_some_and(|values| values.iter().all(|value| value.as_str() != own))
     }
 
     /// The value that a caller sends for a field: a request is sent for each shard, time bucket and listed value.
