@@ -537,3 +537,15 @@ fn items_outside_an_index_have_its_key_attributes_in_the_same_type() {
         assert_eq!(support::has(&table(job, user), "P222", Severity::Error), is_wrong, "{job}, {user}");
     }
 }
+
+#[test]
+fn a_single_field_between_texts_has_one_value_in_each_key() {
+    let key = |sort: &str| {
+        support::with_table(&format!(
+            "[entity.Image]\nattributes = {{ userId = \"id\", imageId = \"id\" }}\nkey = [\"USER#{{userId}}:meta\", \"{sort}\"]\n\
+             [entity.Page]\nattributes = {{ userId = \"id\", pageId = \"id\" }}\nkey = [\"PAGE#{{pageId}}\", \"PAGE#{{userId}}\"]\n"
+        ))
+    };
+    assert!(!support::has(&key("IMG#{imageId}.json"), "P201", Severity::Error));
+    assert!(support::has(&key("IMG{imageId}{userId}"), "P201", Severity::Error));
+}

@@ -17,10 +17,13 @@ impl Template {
         }
     }
 
-    /// Returns the fields whose end cannot be found, because what follows can be part of the value. `strict` takes into
-    /// account that a free string may contain the delimiter.
+    /// Returns the fields whose end cannot be found, because what follows can be part of the value; that of a single one is found from the end of the
+    /// key. `strict` takes into account that a free string may contain the delimiter.
     pub fn unterminated_fields(&self, types: &dyn FieldTypes, strict: bool) -> Vec<String> {
         let mut found = Vec::new();
+        if self.fields().count() < 2 {
+            return found;
+        }
         for pair in self.parts.windows(2) {
             let Part::Field { name, format } = &pair[0] else { continue };
             let class = CharacterClass::of(types, name, *format, strict);
