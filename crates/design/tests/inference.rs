@@ -892,3 +892,26 @@ fn entities_are_named_after_the_words_that_say_something() {
     assert!(draft.text().contains("key = [\"s#{"), "{}", draft.text());
     assert_eq!(names.len(), 5, "{}", draft.text());
 }
+
+#[test]
+fn random_identifiers_may_end_in_a_separator() {
+    let chats = [
+        "GzCGTMxSgUKyI2XR7ESCn",
+        "nK7s25j9Zf7xj9vU8xa-_",
+        "_b3J9qLmT0pWc1Yk-Ra8Z_",
+        "Rk2-fV9sQx1Lz8Bn_Ty4Wc",
+    ];
+    let messages =
+        ["5TrbkBj8Ii3EtVjVhNZ8y", "0olRt2UwfNxXRucrjFu-A", "Xq7_v9PdKs2mLb4HcT1e-", "-Zt3yWn8Gf5RjQ0aVu6Eo"];
+    let key = |chat: &str, message: &str| format!("CHAT#{chat}#MSG#{message}");
+    let items: Vec<Item> = chats
+        .iter()
+        .zip(messages)
+        .map(|(chat, message)| {
+            item(&[("PK", &format!("USER#{chat}")), ("SK", &key(chat, message)), ("type", "Msg")])
+        })
+        .collect();
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert!(keys(&as_read(&draft).entities[0])[1].contains("}#MSG#{"), "{}", draft.text());
+    assert_fits(&draft, &items);
+}

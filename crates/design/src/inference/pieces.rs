@@ -33,9 +33,15 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     if is_endless(text) {
         return vec![Piece { mark: "", text, is_value: true }];
     }
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
     let mut rest = text;
     loop {
+        if let Some(last) = pieces.last_mut().filter(|last| !last.is_value) {
+            let end = text.len() - rest.len();
+            let own = end + tail_length(&text[..end], rest);
+            last.text = &text[end - last.text.len()..own];
+            rest = &text[own..];
+        }
         let (mark, after) = rest.split_at(mark_length(rest));
         let (piece, is_value) = first_piece(after);
         if piece.is_empty() && mark.is_empty() && !pieces.is_empty() {
@@ -55,6 +61,18 @@ fn mark_length(text: &str) -> usize {
     let Some(last) = text[..length].rfind(STRONG) else { return length };
     let segment = text[length..].split(STRONG).next().unwrap_or_default();
     if segment.is_empty() || is_upper_word(segment) { length } else { last + 1 }
+}
+
+/// The length of the separators before the next strong one that end an identifier: `GzCGTMxSgUKyI2XR7ESC_#MSG`. Those behind a word separate: `state_#city`.
+fn tail_length(before: &str, rest: &str) -> usize {
+    let length = rest.find(|c| !WEAK.contains(&c)).unwrap_or(rest.len());
+    if length == 0 || !rest[length..].starts_with(STRONG) {
+        return 0;
+    }
+    let segment = before.rsplit(STRONG).next().unwrap_or_default();
+    let has = |fits: fn(char) -> bool| segment.contains(fits);
+    let is_mixed = has(|c| c.is_ascii_lowercase()) && has(|c| c.is_ascii_uppercase());
+    if is_mixed || has(|c| c.is_ascii_digit()) { length } else { 0 }
 }
 
 fn is_mark(character: char) -> bool {
