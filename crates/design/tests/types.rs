@@ -549,3 +549,16 @@ fn a_single_field_between_texts_has_one_value_in_each_key() {
     assert!(!support::has(&key("IMG#{imageId}.json"), "P201", Severity::Error));
     assert!(support::has(&key("IMG{imageId}{userId}"), "P201", Severity::Error));
 }
+
+#[test]
+fn a_key_of_an_index_that_holds_nothing_has_a_type_that_keys_have() {
+    let jobs = |done: &str| {
+        support::with_table(&format!(
+            "[index.ByDone]\nkeys = [\"ownerKey\", \"done\"]\n\
+             [entity.Job]\nattributes = {{ jobId = \"ulid\", done = \"{done}\" }}\nkey = [\"JOB#{{jobId}}\", \"JOB\"]\n"
+        ))
+    };
+    for (done, is_wrong) in [("bool", true), ("map", true), ("int", false), ("date", false)] {
+        assert_eq!(support::has(&jobs(done), "P222", Severity::Error), is_wrong, "{done}");
+    }
+}

@@ -206,9 +206,9 @@ impl<'m> Checker<'m> {
     /// The database refuses an item whose attribute has another type than the key attribute of that name, also where the item is not in the index.
     fn types_outside(&mut self, location: TableOrIndex<'m>) {
         let model = self.model;
-        let (inside, outside): (Vec<&Entity>, Vec<&Entity>) =
-            model.entities.iter().partition(|entity| location.mapping(entity).is_some());
-        for (position, name) in location.key_names(model).iter().enumerate().filter(|_| !inside.is_empty()) {
+        let outside: Vec<&Entity> =
+            model.entities.iter().filter(|entity| location.mapping(entity).is_none()).collect();
+        for (position, name) in location.key_names(model).iter().enumerate() {
             let is_number = location.key_is_number(model, position);
             let fits = |kind: &ValueType| match is_number {
                 true => kind.is_number(),
