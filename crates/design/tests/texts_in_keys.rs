@@ -166,3 +166,21 @@ topics = {{ in = ["group", "label"], out = "Topic*" }}
     assert!(!has(&tags("id", "NAME"), "P109", Note));
     assert!(!has(&tags("string", "TAG"), "P109", Note));
 }
+
+#[test]
+fn an_open_range_of_texts_says_where_its_upper_bound_ends() {
+    let people = |name: &str| {
+        let text = support::with_table(&format!(
+            "[entity.Person]\nattributes = {{ teamId = \"id\", name = \"{name}\", personId = \"ulid\" }}\n\
+             key = [\"TEAM#{{teamId}}\", \"{{name}}#{{personId}}\"]\n\
+             [pattern]\nsome = {{ in = [\"teamId\"], range = \"name\", out = \"Person*\" }}\n"
+        ));
+        partita_design::report::explain::text(&support::model(&text), None)
+    };
+    assert!(
+        people("string").contains("end name to before its first character that is #"),
+        "{}",
+        people("string")
+    );
+    assert!(!people("date").contains("before its first character"), "{}", people("date"));
+}

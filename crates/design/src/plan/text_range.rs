@@ -38,12 +38,17 @@ pub fn of_each_target<'a, 'm>(step: &'a Step<'m>) -> impl Iterator<Item = Step<'
 /// Returns the value behind whose keys no key of a smaller value sorts: the start of the upper bound that ends before a character which sorts before
 /// the delimiter.
 pub fn upper_value<'a>(step: &Step<'_>, to: &'a str) -> &'a str {
-    let SortCondition::Between { by, .. } = &step.sort else { return to };
+    let Some(delimiter) = late_delimiter(step) else { return to };
+    let end = to.find(|character| character <= delimiter).unwrap_or(to.len());
+    &to[..end]
+}
+
+/// Returns the delimiter behind the text that a step bounds, if characters of the text sort before it: the upper bound ends before the first of them.
+pub fn late_delimiter(step: &Step<'_>) -> Option<char> {
+    let SortCondition::Between { by, .. } = &step.sort else { return None };
     let delimiters = step
         .targets
         .iter()
         .filter_map(|entity| step.location.mapping(entity)?.sort?.late_delimiter(by, *entity));
-    let Some(delimiter) = delimiters.max() else { return to };
-    let end = to.find(|character| character <= delimiter).unwrap_or(to.len());
-    &to[..end]
+    delimiters.max()
 }

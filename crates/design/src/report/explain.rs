@@ -13,7 +13,7 @@ use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
 use crate::plan::follow::Follow;
 use crate::plan::requirement::all_of;
-use crate::plan::text_range::{of_each_target, upper_value};
+use crate::plan::text_range::{late_delimiter, of_each_target, upper_value};
 use crate::plan::{Operation, Plan, SortCondition, Step, plan};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -147,6 +147,13 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
             step.by_key().iter().map(|step| format!("key     {}", key_text(model, pattern, step))).collect()
         }
     };
+    let open = pattern.range.as_ref().filter(|range| range.to.is_none() && declared.is_none());
+    if let Some((range, delimiter)) = open.zip(late_delimiter(step)) {
+        let by = &range.by;
+        lines.push(format!(
+            "bound   end {by} to before its first character that is {delimiter} or sorts before it"
+        ));
+    }
     let mut options = Vec::new();
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
