@@ -345,6 +345,19 @@ Create payment;;;";
     }
 
     #[test]
+    fn what_belongs_to_an_item_is_read_along_with_it() {
+        let sheet =
+            "| Use case |\n|---|\n| Get user by ID and their orders |\n| getInvoiceById and its lines |\n";
+        let text = draft(sheet, "Shop").unwrap().text();
+        for expected in [
+            "in = [\"userId\"], out = [\"User\", \"Order*\"]",
+            "in = [\"invoiceId\"], out = [\"Invoice\", \"Line*\"]",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+
+    #[test]
     fn sentences_are_not_misread() {
         let sheet = "| Access pattern | Parameters | Rate |
 |---|---|---|

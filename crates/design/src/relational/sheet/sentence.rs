@@ -444,9 +444,8 @@ impl Sentence {
 
 /// Returns whether a sentence names items that belong to one: "with their orders".
 fn belonging(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    words.windows(2).any(|pair| pair[0] == "with" && POSSESSIVES.contains(&pair[1]))
+    let words: Vec<String> = all_words(text).iter().map(|word| word.to_lowercase()).collect();
+    words.windows(2).any(|pair| pair[0] == "with" && POSSESSIVES.contains(&pair[1].as_str()))
 }
 
 /// Whether a word says that an order goes down, or up.

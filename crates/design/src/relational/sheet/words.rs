@@ -2,6 +2,9 @@
 
 use super::sentence::Verb;
 
+/// Words that say that something belongs to what stands before "and".
+const OWNED: [&str; 4] = ["their", "its", "his", "her"];
+
 /// Returns the words of a text. A possessive is a word with `'s`.
 pub(super) fn all_words(text: &str) -> Vec<String> {
     let letters = |character: char| !character.is_alphanumeric() && !"_'-".contains(character);
@@ -10,6 +13,13 @@ pub(super) fn all_words(text: &str) -> Vec<String> {
     let name = words.first().map(|first| words_of_name(first)).unwrap_or_default();
     if !name.is_empty() {
         words.splice(..1, name);
+    }
+    // "A user and their orders" is a user with their orders.
+    for place in 1..words.len() {
+        let is_owned = OWNED.contains(&words[place].to_lowercase().as_str());
+        if is_owned && words[place - 1].eq_ignore_ascii_case("and") {
+            "with".clone_into(&mut words[place - 1]);
+        }
     }
     words
 }
