@@ -202,3 +202,25 @@ fn a_bound_that_loses_one_end_is_said_to() {
     );
     assert_eq!(message("'ORDER#2026-01-01T00:00:00Z' AND 'ORDER#2026-07'"), "");
 }
+
+#[test]
+fn an_upper_bound_may_end_before_a_number_that_is_not_meant() {
+    let steps = |meant: &str, upper: &str| {
+        support::with_table(&format!(
+            "[entity.Step]\nattributes = {{ runId = \"id\", stepId = \"id\", n = {{ type = \"int\", min = 0, max = 999 }} }}\n\
+             identity = [\"runId\", \"n\", \"stepId\"]\nkey = [\"RUN#{{runId}}\", \"STEP#{{n:03}}#{{stepId}}\"]\n\
+             [pattern]\nsome = {{ in = [\"runId\"], {meant}, out = \"Step*\", \
+             request = {{ condition = \"PK = 'RUN#{{runId}}' AND SK BETWEEN 'STEP#010' AND 'STEP#{upper}'\" }} }}\n"
+        ))
+    };
+    let range = "range = { by = \"n\", from = \"10\", to = \"20\" }";
+    for (meant, upper, is_lost) in [
+        (range, "021", false),
+        (range, "020", true),
+        ("where = \"n >= 10 and n < 21\"", "021", false),
+        ("where = \"n >= 10 and n <= 20\"", "020", true),
+    ] {
+        let codes = support::codes(&steps(meant, upper), "pattern.some");
+        assert_eq!(codes.contains(&"P107"), is_lost, "{meant}, {upper}: {codes:?}");
+    }
+}

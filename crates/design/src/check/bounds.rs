@@ -117,7 +117,10 @@ impl<'m> Checker<'m> {
                 let end = if is_behind { End::Upper } else { End::Lower };
                 let flaw = flaw(bound, &mapping, end);
                 let matters = |flaw: &Flaw| match flaw {
-                    Flaw::Early { value, .. } => is_upper && !is_beyond(pattern, &mapping, value),
+                    Flaw::Early { field, value, .. } => {
+                        is_upper
+                            && !field.as_ref().is_some_and(|field| is_beyond(pattern, &mapping, field, value))
+                    }
                     _ => true,
                 };
                 let Some(flaw) = flaw.filter(matters) else { continue };
@@ -128,19 +131,24 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// Returns whether the pattern asks for no item with this time, so that losing them is meant.
-fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, value: &str) -> bool {
+/// Returns whether the pattern asks for no item with this value of a field, as the key writes it, so that losing them is meant.
+fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, field: &str, written: &str) -> bool {
     let entity = mapping.entity;
-    let is_time = |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time());
-    let range = pattern.range.as_ref().and_then(|range| Some((&range.by, range.to.as_deref()?)));
-    let is_behind = range.is_some_and(|(by, to)| is_time(by) && value > to && !value.starts_with(to));
-    let is_excluded = |name: &str| {
-        let equal = Comparison::Is(Comparator::Equal, Constant::Text(value.to_owned()));
-        let test = Test { attribute: name.to_owned(), comparison: equal, places: Places::default() };
-        !pattern.filter.and(&Condition::Test(test).typed(entity)).is_satisfiable(entity)
-    };
-    let mut tested = pattern.filter.attributes().into_iter().filter(|name| is_time(name));
-    is_behind || tested.any(is_excluded)
+    let Some(attribute) = entity.attribute(field) else { return false };
+    let formats = mapping.sort.iter().flat_map(|key| &key.parts).filter_map(|part| match part {
+        Part::Field { name, format } if name == field => Some(*format),
+        _ => None,
+    });
+    let value = formats.last().map_or(written.into(), |format| format.restore(written));
+    let to = pattern.range.as_ref().filter(|range| range.by == field).and_then(|range| range.to.as_deref());
+    let is_behind = to.is_some_and(|to| match attribute.kind.is_number() {
+        true => Decimal::parse(&value) > Decimal::parse(to),
+        false => *value > *to && !value.starts_with(to),
+    });
+    let equal = Comparison::Is(Comparator::Equal, Constant::Text(value.clone().into_owned()));
+    let test = Test { attribute: field.to_owned(), comparison: equal, places: Places::default() };
+    let meant = || pattern.filter.and(&Condition::Test(test).typed(entity)).is_satisfiable(entity);
+    is_behind || (pattern.filter.mentions(field) && !meant())
 }
 
 /// Returns whether a bound of a field is before or behind all values of its type: `9999-13` for dates, `g` for UUIDs.
@@ -188,7 +196,7 @@ pub fn lost(finding: Finding, bound: &str, value: &str, is_start: bool) -> Findi
 #[derive(Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// Keys that hold the value of the bound sort behind it.
-    Early { value: String, is_start: bool },
+    Early { field: Option<String>, value: String, is_start: bool },
     /// A number is not padded as the key is.
     Unpadded { field: String, value: String, wanted: Option<String> },
     /// A time has another precision than the values, and sorts on the wrong side of the one that it stands for.
@@ -198,7 +206,7 @@ pub enum Flaw {
 impl Flaw {
     pub fn described(self, finding: Finding, bound: &str) -> Finding {
         let (message, help) = match self {
-            Flaw::Early { value, is_start } => return lost(finding, bound, &value, is_start),
+            Flaw::Early { value, is_start, .. } => return lost(finding, bound, &value, is_start),
             Flaw::Unpadded { field, value, wanted } => (
                 format!(
                     "the bound '{value}' is not written as the key writes {field}, so it sorts elsewhere and the range holds other numbers"
@@ -234,15 +242,17 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
     let (key, entity) = (mapping.sort.as_ref()?, mapping.entity);
     let text = sample(bound, entity)?;
     let shown = bound.to_string();
-    let (mut rest, mut value) = (text.as_str(), shown.clone());
+    let (mut rest, mut value, mut field) = (text.as_str(), shown.clone(), None);
     for (number, part) in key.parts.iter().enumerate() {
         match part {
             Part::Text(literal) if literal.starts_with(rest) && literal != rest => {
                 let ends = !rest.is_empty() || !literal.starts_with(ATTRIBUTE_SEPARATOR);
-                return ends.then_some(Flaw::Early { value, is_start: false });
+                return ends.then_some(Flaw::Early { field, value, is_start: false });
             }
             Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
-            Part::Field { .. } if rest.is_empty() => return Some(Flaw::Early { value, is_start: false }),
+            Part::Field { .. } if rest.is_empty() => {
+                return Some(Flaw::Early { field, value, is_start: false });
+            }
             Part::Field { name, format } => {
                 let own = value_at(rest, key.parts.get(number + 1), *format);
                 rest = &rest[own.len()..];
@@ -259,14 +269,16 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                         return None;
                     }
                     own.clone_into(&mut value);
+                    field = Some(name.clone());
                     if is_start_of_time(own, length) {
-                        return rest.is_empty().then_some(Flaw::Early { value, is_start: true });
+                        return rest.is_empty().then_some(Flaw::Early { field, value, is_start: true });
                     }
                 } else if let Format::Padded { .. } | Format::Signed { .. } = format {
                     if !own.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'.' | b'-')) {
                         return None;
                     }
                     own.clone_into(&mut value);
+                    field = Some(name.clone());
                     if Some(own.len()) != format.length() {
                         let wanted = format.apply(own);
                         return Some(Flaw::Unpadded { field: name.clone(), value, wanted });
@@ -276,6 +288,7 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                     return None;
                 } else {
                     value = format!("{{{name}}}");
+                    field = None;
                 }
             }
         }
