@@ -80,7 +80,9 @@ impl Checker<'_> {
             (
                 Severity::Note,
                 message,
-                format!("read the {function} of the remaining {child} and set it, under a condition"),
+                format!(
+                    "read the remaining {child}, set their {function}, and check each of them in the same transaction; a declared count shows an enforced table that these are all"
+                ),
             )
         } else if replaced {
             let message =
