@@ -135,11 +135,11 @@ impl<'m> Checker<'m> {
 fn is_beyond(pattern: &Pattern, mapping: &KeyMapping<'_>, field: &str, written: &str) -> bool {
     let entity = mapping.entity;
     let Some(attribute) = entity.attribute(field) else { return false };
-    let formats = mapping.sort.iter().flat_map(|key| &key.parts).filter_map(|part| match part {
+    let mut formats = mapping.sort.iter().flat_map(|key| &key.parts).filter_map(|part| match part {
         Part::Field { name, format } if name == field => Some(*format),
         _ => None,
     });
-    let value = formats.last().map_or(written.into(), |format| format.restore(written));
+    let value = formats.next_back().map_or(written.into(), |format| format.restore(written));
     let to = pattern.range.as_ref().filter(|range| range.by == field).and_then(|range| range.to.as_deref());
     let is_behind = to.is_some_and(|to| match attribute.kind.is_number() {
         true => Decimal::parse(&value) > Decimal::parse(to),
