@@ -30,7 +30,7 @@ use crate::capacity::size;
 use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Entity, Model, Pattern, Target};
+use crate::model::{Entity, Model, Pattern, Request, Target};
 use crate::template::{SHARD, Template};
 use afterwards::Afterwards;
 use declared::Declared;
@@ -120,7 +120,7 @@ pub struct Plan<'m> {
     /// Why several entities are not read by one request, if they are not.
     pub split: Option<SplitReason>,
     /// Whether the first step is the request that the pattern declares.
-    pub is_declared: bool,
+    is_declared: bool,
 }
 
 /// What speaks against steps that serve a pattern: less is better, and what comes first decides first.
@@ -418,6 +418,11 @@ impl Step<'_> {
 }
 
 impl<'m> Plan<'m> {
+    /// Returns the declared request of a pattern, if it is the step with this number.
+    pub fn declared<'p>(&self, pattern: &'p Pattern, number: usize) -> Option<&'p Request> {
+        pattern.request.as_ref().filter(|_| self.is_declared && number == 0)
+    }
+
     /// Returns the steps that search, each with the requirements that are left until the next one has read what its index lacks: before that,
     /// nothing is dropped.
     pub fn sifted_steps(&self) -> impl Iterator<Item = Step<'m>> {

@@ -26,7 +26,7 @@ pub enum KeyTexts {
 /// Returns a request of a plan as it is sent, with example values.
 pub fn sent_json(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, number: usize) -> Value {
     let step = &plan.steps[number];
-    match pattern.request.as_ref().filter(|_| plan.is_declared && number == 0) {
+    match plan.declared(pattern, number) {
         Some(request) => {
             let mut body = declared_json(examples, pattern, request);
             add_options(&mut body, step);
@@ -174,10 +174,6 @@ fn declared_texts(
     else {
         return Vec::new();
     };
-    let is_upper = |number: usize| match clause.operator {
-        KeyOperator::Between => number == 1,
-        operator => matches!(operator, KeyOperator::Below | KeyOperator::UpTo),
-    };
     let text = |(number, template): (usize, &Template)| {
         let mut values = examples.example_values(location, entity);
         let condition = pattern.condition();
@@ -188,7 +184,9 @@ fn declared_texts(
         values.extend(asked.filter_map(first).collect::<Vec<_>>());
         if let Some(range) = &pattern.range {
             let (from, to) = range_values(entity, &range.by, Some(range));
-            values.extend(if is_upper(number) { to } else { from }.map(|bound| (range.by.clone(), bound)));
+            values.extend(
+                if clause.is_upper(number) { to } else { from }.map(|bound| (range.by.clone(), bound)),
+            );
         }
         template.fill(&values).unwrap_or_default()
     };

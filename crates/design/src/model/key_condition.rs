@@ -22,6 +22,13 @@ pub struct KeyClause {
     pub span: Span,
 }
 
+impl KeyClause {
+    /// Returns whether a value, by its number, bounds the key from above.
+    pub fn is_upper(&self, number: usize) -> bool {
+        number == 1 || matches!(self.operator, KeyOperator::Below | KeyOperator::UpTo)
+    }
+}
+
 /// How a key attribute is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyOperator {

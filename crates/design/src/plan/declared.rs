@@ -72,10 +72,7 @@ impl<'m> Planner<'_, 'm> {
         let held = |name: &str| known(name) && (in_partition(name) || declared.holds(mapping, name));
         let range = self.pattern.range.as_ref().filter(|_| declared.is_range());
         let (prefix, sort) = self.sort(mapping, &held, settled, range)?;
-        Ok(match declared.sort {
-            Some(_) => (prefix, sort),
-            None => (prefix, SortCondition::Any),
-        })
+        Ok((prefix, if declared.sort.is_some() { sort } else { SortCondition::Any }))
     }
 }
 
@@ -115,13 +112,13 @@ pub(crate) fn region(clause: Option<&KeyClause>) -> SortCondition {
         KeyOperator::BeginsWith => SortCondition::BeginsWith(first.clone()),
         KeyOperator::Between => {
             let to = clause.values.get(1).unwrap_or(first);
-            SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
+            SortCondition::Range { from: text(first), to: format!("{}{LAST}", text(to)) }
         }
         KeyOperator::Above | KeyOperator::From => {
-            SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() }
+            SortCondition::Range { from: text(first), to: LAST.to_string() }
         }
         KeyOperator::Below | KeyOperator::UpTo => {
-            SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
+            SortCondition::Range { from: String::new(), to: format!("{}{LAST}", text(first)) }
         }
     }
 }
@@ -136,8 +133,7 @@ pub(crate) fn read_by(clause: Option<&KeyClause>) -> SortCondition {
     let (lower, upper) = match clause.operator {
         KeyOperator::Above => (first.map(|text| format!("{text}\0")), None),
         KeyOperator::Below => (None, last.and_then(|text| text_before(&text))),
-        KeyOperator::UpTo => (None, last),
-        KeyOperator::Between => (None, last),
+        KeyOperator::UpTo | KeyOperator::Between => (None, last),
         KeyOperator::From | KeyOperator::Equals | KeyOperator::BeginsWith => (None, None),
     };
     SortCondition::Range { from: lower.unwrap_or(from), to: upper.unwrap_or(to) }

@@ -98,7 +98,7 @@ fn pattern_text<'m>(keys: &Keyspace<'m>, examples: &Generator<'_>, pattern: &'m 
         text.push_str(&format!("  {}\n", pattern.about));
     }
     let plan = plan(keys, pattern);
-    if !plan.as_ref().is_ok_and(|plan| plan.is_declared) {
+    if !plan.as_ref().is_ok_and(|plan| plan.declared(pattern, 0).is_some()) {
         text.extend(declared_text(examples, pattern));
     }
     match plan {
@@ -116,7 +116,7 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
     let mut text = String::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let location = step.location.index.map_or("the table", |index| index.name.as_str());
-        let declared = if plan.is_declared && number == 0 { ", as declared" } else { "" };
+        let declared = plan.declared(pattern, number).map_or("", |_| ", as declared");
         text.push_str(&format!("  {}. {} on {location}{declared}\n", number + 1, step.operation.name()));
         for line in step_lines(examples, pattern, plan, number) {
             text.push_str(&format!("     {line}\n"));
@@ -140,7 +140,7 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
 
 fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, number: usize) -> Vec<String> {
     let (model, step) = (examples.model, &plan.steps[number]);
-    let declared = pattern.request.as_ref().filter(|_| plan.is_declared && number == 0);
+    let declared = plan.declared(pattern, number);
     let mut lines: Vec<String> = match declared {
         Some(request) => vec![format!("key     {}", request.condition)],
         None => {

@@ -209,7 +209,7 @@ fn narrow_sort(
     let key = mapping.sort.as_ref()?;
     let is_range = !matches!(clause.operator, KeyOperator::Equals | KeyOperator::BeginsWith);
     clause.values.iter().enumerate().find_map(|(number, value)| {
-        let is_upper = number == 1 || matches!(clause.operator, KeyOperator::Below | KeyOperator::UpTo);
+        let is_upper = clause.is_upper(number);
         let Alignment { constants, departs } = align(value, key, mapping.entity);
         let place = match (is_range, is_upper) {
             (false, _) => Place::Value,

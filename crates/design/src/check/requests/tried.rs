@@ -271,7 +271,7 @@ impl<'m> Trial<'_, 'm> {
                 let found = align(value, template, mapping.entity).constants.into_iter();
                 constants.extend(found.map(|own| {
                     let text = own.format.restore(&own.text).into_owned();
-                    (own.field, text, is_upper(clause, number))
+                    (own.field, text, clause.is_upper(number))
                 }));
             }
         }
@@ -381,7 +381,7 @@ impl<'m> Trial<'_, 'm> {
             return own;
         }
         let (from, to) = call.range.as_ref()?;
-        Some(if is_upper(clause, number) { to } else { from })
+        Some(if clause.is_upper(number) { to } else { from })
     }
 
     /// Whether a part of the filter keeps an item. A value that an input is compared with is an example of it, and so are bounds that are not declared.
@@ -403,10 +403,6 @@ impl<'m> Trial<'_, 'm> {
         }
         examples.all(|name| call.values.get(*name).is_none_or(|value| texts.get(*name) == Some(value)))
     }
-}
-
-fn is_upper(clause: &KeyClause, number: usize) -> bool {
-    number == 1 || matches!(clause.operator, KeyOperator::Below | KeyOperator::UpTo)
 }
 
 /// Whether a key meets a comparison.
