@@ -57,7 +57,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream::stream_options::StreamOptions;
-pub use write::judge::{JudgedWrite, WriteJudge};
+pub use write::judge::{Breach, JudgedWrite, Judgement, WriteJudge};
 
 /// The database: a store, and the catalog of its tables.
 pub struct Engine<S> {

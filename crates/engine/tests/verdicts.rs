@@ -2,7 +2,7 @@
 
 use partita_api::{Exception, Operation};
 use partita_engine::clock::Clock;
-use partita_engine::{Engine, JudgedWrite, WriteJudge};
+use partita_engine::{Breach, Engine, JudgedWrite, Judgement, WriteJudge};
 use partita_store_memory::MemoryStore;
 use partita_value::ValueRef;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ struct CountingJudge {
     steps: usize,
     generation: AtomicU64,
     threads: Mutex<Vec<ThreadId>>,
+    recorded: AtomicU64,
 }
 
 fn number(item: Option<partita_value::ItemRef<'_>>) -> u64 {
@@ -41,14 +42,23 @@ impl WriteJudge for CountingJudge {
         self.steps * writes.len()
     }
 
-    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Vec<(usize, Exception)> {
+    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Judgement {
         self.threads.lock().unwrap().push(std::thread::current().id());
         // The rules change while the first verdict is reached.
         self.generation.fetch_max(1, Ordering::SeqCst);
         let is_wrong =
             |number_of: &usize| number(writes[*number_of].new) != number(writes[*number_of].old) + 1;
-        let wrong = (0..writes.len()).filter(is_wrong);
-        wrong.map(|position| (position, Exception::validation("one more".to_owned()))).collect()
+        let mut judgement = Judgement::default();
+        for position in (0..writes.len()).filter(is_wrong) {
+            let (table, message) = (writes[position].table.clone(), "one more".to_owned());
+            judgement.breaches.push(Breach { table, rule: "count", message: message.clone() });
+            judgement.refused.push((position, Exception::validation(message)));
+        }
+        judgement
+    }
+
+    fn record(&self, breaches: &[Breach]) {
+        self.recorded.fetch_add(breaches.len() as u64, Ordering::SeqCst);
     }
 }
 
@@ -64,8 +74,8 @@ async fn database(steps: usize) -> (Arc<Engine<MemoryStore>>, Arc<CountingJudge>
         "TableName": "Counts", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{ "AttributeName": "k", "KeyType": "HASH" }],
         "AttributeDefinitions": [{ "AttributeName": "k", "AttributeType": "S" }],
     });
-    let threads = Mutex::default();
-    let judge = Arc::new(CountingJudge { steps, generation: AtomicU64::new(0), threads });
+    let (generation, threads, recorded) = Default::default();
+    let judge = Arc::new(CountingJudge { steps, generation, threads, recorded });
     engine.set_judge(Arc::clone(&judge) as Arc<dyn WriteJudge>);
     call(&engine, "CreateTable", table).await.unwrap();
     (Arc::new(engine), judge)
@@ -96,6 +106,17 @@ async fn a_judge_that_takes_long_is_asked_outside_of_the_writer() {
         let own = std::thread::current().id();
         let threads = judge.threads.lock().unwrap();
         assert!(threads.iter().all(|thread| (*thread != own) == is_outside), "{steps}: {threads:?}");
+    }
+}
+
+/// The rules change while the first verdict is reached, so the decision is judged twice.
+#[tokio::test]
+async fn what_is_judged_again_is_recorded_once() {
+    for steps in [1, usize::MAX / 200] {
+        let (engine, judge) = database(steps).await;
+        assert!(call(&engine, "PutItem", put("a", 2)).await.is_err());
+        assert_eq!(judge.recorded.load(Ordering::SeqCst), 1, "{steps}");
+        assert_eq!(judge.threads.lock().unwrap().len(), if steps == 1 { 1 } else { 2 });
     }
 }
 

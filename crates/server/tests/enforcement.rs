@@ -5,13 +5,13 @@
 
 mod traffic;
 
-use partita_api::{Exception, Operation};
+use partita_api::Operation;
 use partita_design::audit::table::TableAudit;
 use partita_design::exchange::item_json::decode;
 use partita_design::model::Index;
 use partita_design::{Model, Source, read};
 use partita_engine::clock::Clock;
-use partita_engine::{Engine, JudgedWrite, WriteJudge};
+use partita_engine::{Breach, Engine, JudgedWrite, Judgement, WriteJudge};
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};
@@ -145,8 +145,12 @@ impl WriteJudge for Prepared {
         usize::MAX
     }
 
-    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Vec<(usize, Exception)> {
+    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Judgement {
         self.0.judge(writes)
+    }
+
+    fn record(&self, breaches: &[Breach]) {
+        self.0.record(breaches);
     }
 }
 

@@ -37,7 +37,7 @@ use crate::write::draft::Draft;
 use crate::write::idempotency::{TokenState, TokenUse};
 use crate::write::judge::WriteJudge;
 use crate::write::lost_item::{LostItems, UnreadableRows, unreadable_item};
-use crate::write::prepared_drafts::{DraftResult, MAX_ATTEMPTS, PreparedDrafts};
+use crate::write::prepared_drafts::{Drafts, MAX_ATTEMPTS, PreparedDrafts, borrowed};
 use crate::write::row_batch::{RowBatch, past_key};
 use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::reporting::ReturnValues;
@@ -45,6 +45,7 @@ use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
 use partita_store::{Counters, Decision, Rows, Store, StoreError, Write};
 use partita_value::{Item, ItemRef, limits};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -366,17 +367,15 @@ impl PendingCommit {
             }
             Some(TokenState::New) | None => {}
         }
-        let mut drafts = self.drafts(rows, &prepared.drafts);
-        if prepared.requires_drafts && self.is_heavy(rows, &drafts) {
+        let valid = self.drafts(rows, &prepared.drafts);
+        if prepared.requires_drafts && self.is_heavy(rows, &valid) {
             return Decision::rejection(Decided::NeedsDrafts);
         }
-        let verdict = self.verdict(&drafts, &prepared.drafts);
-        let judging = self.judging(rows, &drafts);
-        if let Some(judging) = &judging {
-            drafts = judging.drafts();
-        }
+        let verdict = self.verdict(&valid, &prepared.drafts);
+        let mut drafts = borrowed(&valid);
+        let judging = self.judging(rows, &mut drafts);
         let mut batch = RowBatch::with_rows(extra_keys, extra_rows);
-        let mut outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
+        let mut outcomes = self.apply_all(&mut batch, rows, drafts, &prepared.unreadable);
         if !batch.needed.is_empty() {
             return Decision::rejection(Decided::NeedsRows(batch.needed));
         }
@@ -389,13 +388,16 @@ impl PendingCommit {
         }
         let refused = verdict::refused(judging.as_ref(), verdict, &outcomes, prepared.requires_drafts);
         let Some(refused) = refused else { return Decision::rejection(Decided::NeedsVerdict) };
+        if !refused.is_empty() && self.atomicity != Atomicity::PerWrite {
+            refused.into_iter().for_each(|(number, why)| outcomes[number] = Err(why));
+            return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
+        }
         if !refused.is_empty() {
-            refused.iter().for_each(|(number, refusal)| drafts[*number] = Some(refusal));
+            let mut drafts = borrowed(&valid);
+            drafts.resize(self.writes.len(), None);
+            refused.into_iter().for_each(|(number, why)| drafts[number] = Some(Cow::Owned(Err(why))));
             batch = RowBatch::with_rows(extra_keys, extra_rows);
-            outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
-            if self.atomicity != Atomicity::PerWrite {
-                return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
-            }
+            outcomes = self.apply_all(&mut batch, rows, drafts, &prepared.unreadable);
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::store));
         batch.rows.extend(also(&outcomes));
@@ -413,10 +415,11 @@ impl PendingCommit {
         &self,
         batch: &mut RowBatch<'_>,
         rows: &Rows<'_>,
-        drafts: &[Option<&DraftResult>],
+        drafts: Drafts<'_>,
         unreadable: &UnreadableRows<'_>,
     ) -> Vec<Result<Outcome, Exception>> {
-        let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
+        let drafts = drafts.into_iter().chain(std::iter::repeat(None));
+        let each = with_rows(&self.writes, rows).zip(drafts).map(|((write, old, collection), draft)| {
             // The current table: an index or a stream may have been added or removed since the request was checked.
             let Some(table) = self.catalog.current(&write.table) else {
                 return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
@@ -443,10 +446,7 @@ impl PendingCommit {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            let draft = match drafts.get(number).copied().flatten() {
-                Some(draft) => draft.clone(),
-                None => Draft::new(&table, write, old),
-            };
+            let draft = draft.map_or_else(|| Draft::new(&table, write, old), Cow::into_owned);
             let lost = unreadable.lost(&write.key.stored);
             let stored = StoredState { old, collection: Counters::read(collection), lost };
             apply_draft(batch, &table, recorders, (write, draft?), stored)

@@ -17,6 +17,7 @@ use crate::write::{ItemWrite, PendingCommit, RowsOfWrite, with_rows};
 use partita_api::Exception;
 use partita_store::{Rows, Snapshot, Store};
 use partita_value::{ItemRef, limits};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -58,6 +59,14 @@ struct PreparedDraft {
 
 /// A draft, or why the write is rejected.
 pub type DraftResult = Result<Draft, Exception>;
+
+/// The drafts of writes, by write; those that are missing are made when they are applied.
+pub type Drafts<'a> = Vec<Option<Cow<'a, DraftResult>>>;
+
+/// The drafts that were prepared; others are missing.
+pub fn borrowed<'a>(drafts: &[Option<&'a DraftResult>]) -> Drafts<'a> {
+    drafts.iter().map(|draft| draft.map(Cow::Borrowed)).collect()
+}
 
 impl PreparedDraft {
     fn is_from(&self, table: &Arc<Table>, item: Option<ItemRef<'_>>) -> bool {

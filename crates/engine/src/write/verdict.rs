@@ -4,7 +4,7 @@
 //! the items are still those that were drafted from, and the judge's rules the same; otherwise it is reached again.
 
 use crate::offload::heavy_work::{HEAVY_WORK, offload};
-use crate::write::judge::{JudgedWrite, Judging, refusals};
+use crate::write::judge::{JudgedWrite, Judgement, Judging, judge_parts};
 use crate::write::prepared_drafts::{DraftResult, PreparedDrafts};
 use crate::write::{Atomicity, Outcome, PendingCommit};
 use partita_api::Exception;
@@ -17,31 +17,26 @@ pub const MAX_WRITER_STEPS: usize = 1 << 18;
 pub struct Verdict {
     /// The rules that were applied.
     generation: u64,
-    /// The numbers of the refused writes, and the drafts that refuse them.
-    refused: Vec<(usize, DraftResult)>,
+    judgement: Judgement,
 }
 
-/// The writes that succeed but for the judge, by its verdict if there is one: their numbers, and the drafts that refuse them. `None` if there
-/// is none, and to judge them takes too long for the writer and `is_bounded`.
+/// The writes that succeed but for the judge, by its verdict if there is one: their numbers, and why they are refused. `None` if there is
+/// none, and to judge them takes too long for the writer and `is_bounded`.
 pub(super) fn refused(
     judging: Option<&Judging<'_>>,
     verdict: Option<&Verdict>,
     outcomes: &[Result<Outcome, Exception>],
     is_bounded: bool,
-) -> Option<Vec<(usize, DraftResult)>> {
-    match (judging, verdict) {
-        (None, _) => Some(Vec::new()),
-        (Some(_), Some(verdict)) => Some(verdict.refused(outcomes)),
-        (Some(judging), None) => judging.refused(outcomes, is_bounded),
-    }
-}
-
-impl Verdict {
-    /// The refusals of writes that succeed otherwise.
-    fn refused(&self, outcomes: &[Result<Outcome, Exception>]) -> Vec<(usize, DraftResult)> {
-        let succeeds = |(number, _): &&(usize, DraftResult)| outcomes.get(*number).is_some_and(Result::is_ok);
-        self.refused.iter().filter(succeeds).cloned().collect()
-    }
+) -> Option<Vec<(usize, Exception)>> {
+    let Some(judging) = judging else { return Some(Vec::new()) };
+    let Some(verdict) = verdict else {
+        let judgement = judging.judgement(outcomes, is_bounded)?;
+        judging.record(&judgement);
+        return Some(judgement.refused);
+    };
+    judging.record(&verdict.judgement);
+    let succeeds = |(number, _): &&(usize, Exception)| outcomes.get(*number).is_some_and(Result::is_ok);
+    Some(verdict.judgement.refused.iter().filter(succeeds).cloned().collect())
 }
 
 impl PendingCommit {
@@ -67,7 +62,7 @@ impl PendingCommit {
         let fails =
             self.atomicity == Atomicity::AllOrNothing && drafts.iter().any(|(_, _, draft)| draft.is_err());
         if fails {
-            return Some(Verdict { generation, refused: Vec::new() });
+            return Some(Verdict { generation, judgement: Judgement::default() });
         }
         let judged: Vec<(usize, JudgedWrite<'_>)> = drafts
             .iter()
@@ -77,7 +72,7 @@ impl PendingCommit {
                 Some((number, JudgedWrite { table: &write.table.name, key: write.judged_key()?, old, new }))
             })
             .collect();
-        Some(Verdict { generation, refused: refusals(judge, self.atomicity, &judged) })
+        Some(Verdict { generation, judgement: judge_parts(judge, self.atomicity, &judged) })
     }
 }
 

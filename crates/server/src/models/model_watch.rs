@@ -11,7 +11,7 @@ use partita_design::Model;
 use partita_design::audit::judge::{Change, judge};
 use partita_design::audit::observed_read::{RequestShapes, request_shapes};
 use partita_design::audit::rules::lost_rules;
-use partita_design::audit::{effort, foreign_expiry};
+use partita_design::audit::{Violation, effort, foreign_expiry};
 use partita_design::capacity::index_cost;
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::migration::Transition;
@@ -213,8 +213,7 @@ impl ModelWatch {
         if self.former().is_some_and(|former| foreign_expiry(former, &update.attribute).is_none()) {
             return Ok(());
         }
-        self.log.record("value", &message);
-        self.statistics().violation("value", &message);
+        self.record("value", &message);
         if self.is_enforced() { Err(broken("value", &message)) } else { Ok(()) }
     }
 
@@ -223,8 +222,7 @@ impl ModelWatch {
         let Some(rule) = self.reads else { return Ok(()) };
         for undeclared in read.iter().filter_map(|attribution| attribution.label.as_ref().err()) {
             let message = undeclared.message();
-            self.log.record("read", &message);
-            self.statistics().violation("read", &message);
+            self.record("read", &message);
             if rule == ReadRule::Enforce {
                 return Err(broken("read", &message));
             }
@@ -232,33 +230,18 @@ impl ModelWatch {
         Ok(())
     }
 
-    /// Judges the changes of one decision: counts and logs violations, and in [`Mode::Enforce`] returns why changes are refused.
-    pub fn judge(&self, changes: &[Change]) -> Vec<(usize, Exception)> {
-        let violations = match &self.former {
+    /// The violations of one decision, with the numbers of the changes that cause them, in order.
+    pub fn judge(&self, changes: &[Change]) -> Vec<(usize, Violation)> {
+        match &self.former {
             Some(former) => Transition { old: &former.model, new: &self.model }.judge(changes),
             None => judge(&self.model, changes),
-        };
-        if violations.is_empty() {
-            return Vec::new();
         }
-        for (_, violation) in &violations {
-            self.log.record(violation.rule, &violation.message);
-        }
-        let mut statistics = self.statistics();
-        for (_, violation) in &violations {
-            statistics.violation(violation.rule, &violation.message);
-        }
-        drop(statistics);
-        if self.mode == Mode::Warn {
-            return Vec::new();
-        }
-        let mut refused: Vec<(usize, Exception)> = Vec::new();
-        for (number, violation) in violations {
-            if refused.last().is_none_or(|(last, _)| *last != number) {
-                refused.push((number, broken(violation.rule, &violation.message)));
-            }
-        }
-        refused
+    }
+
+    /// Counts and logs a violation.
+    pub fn record(&self, rule: &'static str, message: &str) {
+        self.log.record(rule, message);
+        self.statistics().violation(rule, message);
     }
 
     /// What another model for the same table would no longer enforce or report.
@@ -379,7 +362,8 @@ fn compare_rates<'m>(
     rates.into_iter().map(|(name, rate)| json!({ label: name, "declaredPerSecond": rate })).collect()
 }
 
-fn broken(rule: &str, message: &str) -> Exception {
+/// Why a request that breaks a rule is refused.
+pub(super) fn broken(rule: &str, message: &str) -> Exception {
     Exception::validation(format!("The model's {rule} rule is broken: {}", shortened(message)))
 }
 

@@ -1,13 +1,13 @@
 //! The engine's judge of writes: the attached models. Each judges the changes of its own table. A migration's own writes are not judged
 //! in tables that are in transition from one model to another.
 
+use super::model_watch::broken;
 use super::{ModelWatch, Models, Origin};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use partita_api::Exception;
 use partita_design::audit::judge::Change;
 use partita_design::item::{Item, Value};
-use partita_engine::{JudgedWrite, WriteJudge};
+use partita_engine::{Breach, JudgedWrite, Judgement, WriteJudge};
 use partita_value::{ItemRef, MapRef, ValueRef};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,8 +44,12 @@ impl WriteJudge for MigrationJudge {
         self.models.steps_for(Origin::Migration, writes)
     }
 
-    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Vec<(usize, Exception)> {
+    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Judgement {
         self.models.judge_for(Origin::Migration, writes)
+    }
+
+    fn record(&self, breaches: &[Breach]) {
+        self.models.record(breaches);
     }
 }
 
@@ -69,8 +73,16 @@ impl WriteJudge for Models {
         self.steps_for(Origin::Application, writes)
     }
 
-    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Vec<(usize, Exception)> {
+    fn judge(&self, writes: &[JudgedWrite<'_>]) -> Judgement {
         self.judge_for(Origin::Application, writes)
+    }
+
+    fn record(&self, breaches: &[Breach]) {
+        for breach in breaches {
+            if let Some(watch) = self.watch(breach.table.as_str()) {
+                watch.record(breach.rule, &breach.message);
+            }
+        }
     }
 }
 
@@ -90,16 +102,24 @@ impl Models {
         self.judges(origin, writes).iter().map(own).sum()
     }
 
-    fn judge_for(&self, origin: Origin, writes: &[JudgedWrite<'_>]) -> Vec<(usize, Exception)> {
-        let mut refused = Vec::new();
+    fn judge_for(&self, origin: Origin, writes: &[JudgedWrite<'_>]) -> Judgement {
+        let mut judgement = Judgement::default();
         for watch in self.judges(origin, writes) {
             let own = |number: &usize| writes[*number].table.as_str() == watch.table();
             let numbers: Vec<usize> = (0..writes.len()).filter(own).collect();
             let changes: Vec<Change> = numbers.iter().map(|number| change(&writes[*number])).collect();
-            let refusals = watch.judge(&changes).into_iter();
-            refused.extend(refusals.map(|(position, exception)| (numbers[position], exception)));
+            for (position, violation) in watch.judge(&changes) {
+                let number = numbers[position];
+                let is_first = judgement.refused.last().is_none_or(|(last, _)| *last != number);
+                if watch.is_enforced() && is_first {
+                    judgement.refused.push((number, broken(violation.rule, &violation.message)));
+                }
+                let (table, rule, message) =
+                    (writes[number].table.clone(), violation.rule, violation.message);
+                judgement.breaches.push(Breach { table, rule, message });
+            }
         }
-        refused
+        judgement
     }
 }
 
