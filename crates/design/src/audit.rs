@@ -66,6 +66,12 @@ pub fn marker_of(model: &Model, entity: &Entity, item: &Item, key: &str) -> Item
     marker
 }
 
+/// Returns when an item of an entity, or a marker of its values, expires. Only numbers are such times.
+pub(crate) fn expiry_of(entity: &Entity, item: &Item) -> Option<String> {
+    let value = item.get(entity.ttl.as_ref()?)?;
+    matches!(value, Value::Number(_)).then(|| value.to_text()).flatten()
+}
+
 /// A rule that a write breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -184,7 +190,8 @@ pub(crate) fn marker_text<'k>(model: &Model, key: &'k str) -> Option<&'k str> {
     owner_of_marker(model, key).map(|_| key)
 }
 
-fn owner_of_marker<'m>(model: &'m Model, key: &str) -> Option<&'m Entity> {
+/// Returns the entity whose values a partition of markers keeps unique.
+pub(crate) fn owner_of_marker<'m>(model: &'m Model, key: &str) -> Option<&'m Entity> {
     let rest = key.strip_prefix(MARKER)?;
     let (entity, rest) = rest.split_once('#')?;
     let owner = model.entity(entity)?;

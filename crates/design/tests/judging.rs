@@ -180,6 +180,45 @@ fn a_marker_comes_and_goes_with_its_value() {
     assert_eq!(verdict(&exchanged), FINE);
 }
 
+/// Expired before its item, a marker would let another item take the value.
+#[test]
+fn a_marker_expires_when_its_item_does() {
+    let model = support::model(
+        &MODEL
+            .replace("type_attribute", "ttl = \"exp\"\ntype_attribute")
+            .replace("email = \"string\", name", "email = \"string\", exp = \"int?\", name"),
+    );
+    let rules = |changes: &[Change]| -> Vec<(usize, &str)> {
+        judge(&model, changes).into_iter().map(|(number, violation)| (number, violation.rule)).collect()
+    };
+    let until = |text: String, exp: &str| format!("{text} exp={exp}");
+    let (plain, one, later) = (user("u", "a@b"), until(user("u", "a@b"), "9"), until(user("u", "a@b"), "10"));
+    let [never, soon, late] = [marker("a@b"), until(marker("a@b"), "9"), until(marker("a@b"), "10")];
+    for (new, marker, is_right) in [
+        (&one, &soon, true),
+        (&one, &late, false),
+        (&one, &never, false),
+        (&plain, &never, true),
+        (&plain, &soon, false),
+    ] {
+        let decision = [change("", new), change("", marker)];
+        assert_eq!(rules(&decision).is_empty(), is_right, "{new} {marker}");
+        let stored = [item(new), item(marker)];
+        assert_eq!(support::violations(&model, &stored).is_empty(), is_right, "{new} {marker}");
+    }
+    assert_eq!(rules(&[change(&one, &later)]), [(0, "unique")], "the marker expires before it");
+    assert_eq!(rules(&[change(&one, &later), change(&soon, &late)]), FINE);
+    assert_eq!(rules(&[change(&one, &plain), change(&soon, &never)]), FINE);
+    assert_eq!(rules(&[change(&one, &later), change(&soon, &soon)]), [(0, "unique")]);
+    assert_eq!(rules(&[change(&soon, &late)]), [(0, "unique")], "the item stays as it was");
+    assert_eq!(rules(&[change(&one, &format!("{one} name=x"))]), FINE);
+    assert_eq!(rules(&[change(&one, ""), change(&soon, "")]), FINE);
+    let other = |exp: &str| until(user("v", "a@b"), exp);
+    assert_eq!(rules(&[change(&one, ""), change("", &other("9"))]), FINE, "the marker stays");
+    assert_eq!(rules(&[change(&one, ""), change("", &other("10"))]), [(1, "unique")]);
+    assert_eq!(rules(&[change(&one, ""), change("", &other("10")), change(&soon, &late)]), FINE);
+}
+
 #[test]
 fn a_copy_is_written_with_its_original() {
     let order = |total: &str| format!("PK=USER#u SK=ORDER#o type=Order orderId=o userId=u total={total}");

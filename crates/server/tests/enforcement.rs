@@ -294,6 +294,7 @@ format = 1
 [table]
 name = "Sessions"
 keys = ["token"]
+ttl = "until"
 [index.ByDue]
 keys = ["duePK", "dueSK"]
 [entity.Seat]
@@ -306,7 +307,7 @@ attributes = { userId = "id" }
 key = ["USER#{userId}"]
 aggregates = { sessions = "count Session where exists(due)", last = "max Session.due" }
 [entity.Session]
-attributes = { token = "string", email = "string?", userId = "id?", due = "date?" }
+attributes = { token = "string", email = "string?", userId = "id?", due = "date?", until = "int?" }
 identity = "token"
 key = ["{token}"]
 unique = ["email"]

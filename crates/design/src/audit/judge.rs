@@ -49,10 +49,9 @@ struct SeenChange<'a, 'm> {
     keyed: Option<(&'m Entity, Attributes)>,
     old: Option<SeenItem<'a, 'm>>,
     new: Option<SeenItem<'a, 'm>>,
-    /// The resulting item as it is, recognised or not.
+    /// The items before and after as they are, recognised or not.
+    stored: Option<&'a Item>,
     result: Option<&'a Item>,
-    /// Whether there is an item before and after.
-    presence: (bool, bool),
     /// Whether the items differ.
     is_change: bool,
 }
@@ -98,8 +97,8 @@ impl<'a, 'm> SeenChange<'a, 'm> {
             keyed,
             old: see(&change.old),
             new: see(&change.new),
+            stored: change.old.as_ref(),
             result: change.new.as_ref(),
-            presence: (change.old.is_some(), change.new.is_some()),
             is_change: change.old != change.new,
         }
     }

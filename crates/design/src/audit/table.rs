@@ -42,7 +42,10 @@ pub struct TableAudit<'m> {
 struct UniqueValue {
     /// The number of items with the value.
     items: u64,
-    has_marker: bool,
+    /// When the last of them expires, if ever.
+    expiry: Option<String>,
+    /// The marker, with when it expires.
+    marker: Option<Option<String>>,
     /// The keys of the first of them.
     keys: Vec<String>,
     /// What messages call it: `User#email#a@b`.
@@ -52,11 +55,18 @@ struct UniqueValue {
 impl UniqueValue {
     /// What is wrong.
     fn problem(&self) -> Option<String> {
-        let UniqueValue { items, has_marker, keys, name } = self;
-        match (items, has_marker) {
-            (0, true) => Some(format!("the marker of {name} is stale: no item has the value")),
-            (1, true) => None,
-            (1, false) => {
+        let UniqueValue { items, expiry, marker, keys, name } = self;
+        match (items, marker) {
+            (0, _) => Some(format!("the marker of {name} is stale: no item has the value")),
+            (1, Some(marker)) if marker == expiry => None,
+            (1, Some(marker)) => {
+                let time = |expiry: &Option<String>| {
+                    expiry.as_ref().map_or("never".to_owned(), |seconds| format!("at {seconds}"))
+                };
+                let (key, own, other) = (keys.concat(), time(expiry), time(marker));
+                Some(format!("{key} expires {own}, and the marker of {name} {other}"))
+            }
+            (1, None) => {
                 Some(format!("{}: {name} has no marker, so a second item can take the value", keys.concat()))
             }
             (several, _) => {
@@ -134,7 +144,9 @@ impl<'m> TableAudit<'m> {
         let key: Vec<String> =
             self.model.table.keys.iter().filter_map(|name| texts.get(name).cloned()).collect();
         if let Some(marker) = audit::marker_key(self.model, &key) {
-            self.value(marker).has_marker = true;
+            let owner = audit::owner_of_marker(self.model, marker);
+            let expiry = owner.and_then(|owner| audit::expiry_of(owner, item));
+            self.value(marker).marker = Some(expiry);
             return;
         }
         let Some(entity) = audit::recognise(self.model, &texts) else { return };
@@ -142,6 +154,7 @@ impl<'m> TableAudit<'m> {
         for marker in audit::markers(entity, item, &values) {
             let value = self.value(&marker);
             value.items += 1;
+            value.expiry = audit::expiry_of(entity, item);
             if value.keys.len() < EXAMPLES {
                 value.keys.push(own.clone());
             }

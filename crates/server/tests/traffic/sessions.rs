@@ -7,9 +7,17 @@ use serde_json::{Map, Value, json};
 /// `zlib.crc32(token) % 3` in Python.
 const TOKENS: [(&str, u64); 3] = [("s", 1), ("t", 2), ("UNIQUE#Session#email#a@b", 0)];
 
+/// Gives an item, or a marker, a time at which it expires, or none.
+fn expiring(random: &mut Random, mut item: Value) -> Value {
+    if random.below(4) == 0 {
+        item["until"] = json!({ "N": random.pick(&["7", "8"]) });
+    }
+    item
+}
+
 fn session(random: &mut Random) -> Value {
     let (token, shard) = TOKENS[random.below(TOKENS.len())];
-    let mut item = json!({ "token": { "S": token } });
+    let mut item = expiring(random, json!({ "token": { "S": token } }));
     if random.below(2) == 0 {
         item["email"] = some(
             random,
@@ -63,7 +71,8 @@ fn marker(random: &mut Random) -> Value {
         "UNIQUE#Session#email#",
         "UNIQUE#Seat#row,guest#1#g",
     ];
-    json!({ "token": { "S": random.pick(&texts) } })
+    let marker = json!({ "token": { "S": random.pick(&texts) } });
+    expiring(random, marker)
 }
 
 fn some(random: &mut Random, values: &[Value]) -> Value {

@@ -164,7 +164,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
     fn gone(&self, pair: &copying::Pair) -> Option<(usize, String)> {
         let (name, copy_name) = (&self.copying.original.name, &self.copying.copy.name);
         if let (Some(number), true) = (self.originals.before.keys().next(), self.copies.before.is_empty()) {
-            let is_absent = |change: &SeenChange<'_, '_>| !change.presence.1 && change.key == *pair;
+            let is_absent = |change: &SeenChange<'_, '_>| change.result.is_none() && change.key == *pair;
             let is_shown = self.copying.locates_copy() && self.seen.iter().any(is_absent);
             return (!is_shown).then(|| (*number, self.leaves(*number)));
         }
@@ -172,7 +172,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
         // A copy whose original is missing may be deleted.
         let key = self.copying.original_key(&copy.values);
         let is_missing =
-            |change: &SeenChange<'_, '_>| !change.presence.1 && Some(&change.key) == key.as_ref();
+            |change: &SeenChange<'_, '_>| change.result.is_none() && Some(&change.key) == key.as_ref();
         let is_shown = !self.originals.before.is_empty() || self.seen.iter().any(is_missing);
         (!is_shown).then(|| (*number, format!("{copy_name} is deleted, and its original {name} is not")))
     }

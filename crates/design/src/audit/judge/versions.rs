@@ -56,7 +56,7 @@ fn shown<'s, 'a, 'm>(
     copying: &Copying<'m>,
     change: &'s SeenChange<'a, 'm>,
 ) -> BTreeMap<Place, Shown<'s, 'a, 'm>> {
-    let nothing = Shown { old: None, new: None, is_taken: change.presence.1 };
+    let nothing = Shown { old: None, new: None, is_taken: change.result.is_some() };
     let place = |entity: &Entity, values: &Attributes| -> Option<Place> {
         let identity = || copying.identity_of(entity, &change.key, values);
         if entity.name == copying.copy.name {
