@@ -1,6 +1,6 @@
 //! The command line.
 
-pub mod memory_size;
+pub mod byte_size;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use partita_design::model::ReadRule;
@@ -116,6 +116,20 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", env = "PARTITA_LOG_REQUESTS")]
     pub log_requests: Option<PathBuf>,
 
+    /// The size at which --log-requests starts a new file, and the one before becomes FILE.1
+    #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = byte_size::file, env = "PARTITA_LOG_REQUESTS_SIZE", requires = "log_requests")]
+    pub log_requests_size: u64,
+
+    /// How many files --log-requests keeps; the oldest is removed
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "8",
+        env = "PARTITA_LOG_REQUESTS_FILES",
+        requires = "log_requests"
+    )]
+    pub log_requests_files: NonZeroUsize,
+
     /// How long streams keep their records: a number and s, m, h or d
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration, env = "PARTITA_STREAM_RETENTION")]
     pub stream_retention: Duration,
@@ -141,7 +155,7 @@ pub struct Serve {
     pub s3_patience: Duration,
 
     /// Memory for requests: bodies, responses and work in progress; defaults to half of what the machine or its container has
-    #[arg(long, value_name = "SIZE", value_parser = memory_size::parse, env = "PARTITA_MEMORY_LIMIT")]
+    #[arg(long, value_name = "SIZE", value_parser = byte_size::memory, env = "PARTITA_MEMORY_LIMIT")]
     pub memory_limit: Option<u64>,
 
     /// Maximum number of open connections; defaults to what memory and file descriptors allow

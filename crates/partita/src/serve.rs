@@ -2,10 +2,10 @@
 
 mod buckets;
 mod host_resources;
+mod request_log_files;
 mod watchdog;
 
 use crate::arguments::{DurabilityLevel, ModelMode, Serve};
-use crate::transfer::private_file;
 use crate::{allocator, secrets};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::clock::Clock;
@@ -19,11 +19,11 @@ use partita_server::{
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
+use request_log_files::RequestLogFiles;
 use std::error::Error;
-use std::io::{BufWriter, IsTerminal, Seek, SeekFrom, Write};
+use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,19 +144,19 @@ fn pipeline<S: Store>(
         clock: Clock::System,
         region: arguments.region.clone(),
         models,
-        request_log: arguments.log_requests.as_deref().map(request_log).transpose()?,
+        request_log: request_log(arguments)?,
         verification: Verification::default(),
         budget: Budget::new(usize::try_from(budget)?, allocator::release_memory),
         slow_client_credit: arguments.client_patience,
     })
 }
 
-/// The log of requests, which the server appends to.
-fn request_log(path: &Path) -> Result<RequestLog, String> {
-    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    let mut file = private_file::open(path).map_err(failed)?;
-    file.seek(SeekFrom::End(0)).map_err(failed)?;
-    RequestLog::start(BufWriter::new(file)).map_err(failed)
+/// The log of requests, if one is written.
+fn request_log(arguments: &Serve) -> Result<Option<RequestLog>, String> {
+    let Some(path) = &arguments.log_requests else { return Ok(None) };
+    let files = RequestLogFiles::open(path, arguments.log_requests_size, arguments.log_requests_files);
+    let log = files.and_then(RequestLog::start);
+    log.map(Some).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn listen_options(arguments: &Serve, budget: u64) -> Result<ListenOptions<'_>, Box<dyn Error>> {

@@ -36,7 +36,7 @@ pub struct RequestLog {
 }
 
 impl RequestLog {
-    /// Starts the thread that writes the lines.
+    /// Starts the thread that writes the lines, each with one call.
     ///
     /// # Errors
     ///
@@ -112,15 +112,17 @@ fn report(result: std::io::Result<()>) -> bool {
     result.is_err()
 }
 
+/// Writes a line at once, so that no line is divided where one file ends and the next begins.
 fn write_line(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     let (seconds, millis) = (entry.millis / 1_000, entry.millis % 1_000);
     let operation = entry.operation.name();
-    write!(out, r#"{{"time":{seconds}.{millis:03},"operation":"{operation}","request":"#)?;
+    let head = format!(r#"{{"time":{seconds}.{millis:03},"operation":"{operation}","request":"#);
+    let mut line = Vec::with_capacity(head.len() + entry.body.len() + 2);
+    line.extend_from_slice(head.as_bytes());
     // Line breaks in JSON are only between values.
-    let body: Vec<u8> =
-        entry.body.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
-    out.write_all(&body)?;
-    out.write_all(b"}\n")
+    line.extend(entry.body.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+    line.extend_from_slice(b"}\n");
+    out.write_all(&line)
 }
 
 #[cfg(test)]
