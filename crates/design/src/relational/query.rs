@@ -82,6 +82,8 @@ pub(super) mod answer {
     pub const SEARCH: &str = "text is not searched by keys: feed a search service from the table's stream, or query a prefix of the sort key";
     pub const EXPRESSION: &str =
         "a key holds values and not expressions: store the computed value in an attribute of its own";
+    pub const CAST: &str = "a key holds the values of the column, which the cast changes: store what it makes of them in an attribute of its own";
+    pub const ORDER: &str = "keys sort by attributes: store what it sorts by in an attribute of its own, or sort in the application";
     pub const SET: &str =
         "a union or a common table expression is several patterns, whose results the application combines";
     pub const PREPARED: &str = "the log does not say what was prepared under this name";

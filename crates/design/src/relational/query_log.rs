@@ -444,6 +444,79 @@ mod tests {
         (tally.example.clone(), select.equals.len())
     }
 
+    /// The shape of a SELECT, or why it has none.
+    fn selected(sql: &str) -> Result<crate::relational::query::Select, String> {
+        let log = QueryLog::parse(sql, &schema())?;
+        match log.observed.into_keys().next() {
+            Some(Statement::Select(select)) => Ok(select),
+            Some(Statement::Unsupported { answer, .. }) => Err(answer),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn casts_that_keep_the_value_do_not_change_the_shape() {
+        let plain = selected("SELECT * FROM orders WHERE user_id = $1 AND state = $2").unwrap();
+        for same in [
+            "user_id::text = $1::text AND state = 'x'::character varying(20)",
+            "CAST(user_id AS bigint) = CAST($1 AS bigint) AND state = ANY($2)",
+            "user_id = ANY ($1::int[]) AND state::varchar(20) = ANY(ARRAY['a', 'b']::text[])",
+            "user_id = ($1)::integer AND state = $2::state",
+            "user_id IN ($1, $2) AND state = lower($2)",
+        ] {
+            assert_eq!(selected(&format!("SELECT * FROM orders WHERE {same}")), Ok(plain.clone()), "{same}");
+        }
+        let join =
+            |on: &str| selected(&format!("SELECT * FROM orders o JOIN users u ON {on} WHERE u.id = 1"));
+        assert_eq!(join("o.user_id::text = u.id::text").unwrap().joins.len(), 1);
+        assert!(join("o.user_id = u.id + 1").unwrap_err().contains("values and not expressions"));
+    }
+
+    #[test]
+    fn casts_that_change_the_value_are_ranges_or_remarks() {
+        let of = |test: &str| selected(&format!("SELECT * FROM orders WHERE user_id = 1 AND {test}"));
+        for day in [
+            "placed::date = $2",
+            "CAST(placed AS date) BETWEEN $2 AND $3",
+            "placed >= $2::timestamp with time zone",
+        ] {
+            let select = of(day).unwrap();
+            assert_eq!((select.equals.len(), select.ranges.len()), (1, 1), "{day}");
+        }
+        assert!(of("id::bool = true").unwrap_err().contains("which the cast changes"));
+        assert!(of("state = ALL($1)").unwrap_err().contains("values and not expressions"));
+    }
+
+    #[test]
+    fn orders_and_limits_are_read_in_all_their_forms() {
+        let of = |end: &str| {
+            let log =
+                QueryLog::parse(&format!("SELECT * FROM orders WHERE user_id = 1 {end}"), &schema()).unwrap();
+            let (statement, tally) = log.observed.first_key_value().unwrap();
+            let Statement::Select(select) = statement else { panic!("{statement:?}") };
+            let order =
+                select.order.iter().map(|((_, name), down)| format!("{name} {down}")).collect::<Vec<_>>();
+            (order.join(", "), select.limited, tally.limit, select.skips)
+        };
+        let down = "placed true".to_owned();
+        assert_eq!(of("ORDER BY placed DESC NULLS LAST LIMIT 10"), (down.clone(), true, Some(10), false));
+        assert_eq!(of("ORDER BY placed DESC FETCH FIRST 5 ROWS ONLY"), (down.clone(), true, Some(5), false));
+        assert_eq!(of("ORDER BY placed DESC FETCH FIRST ROW ONLY"), (down.clone(), true, Some(1), false));
+        assert_eq!(of("ORDER BY placed DESC LIMIT 10 OFFSET 20"), (down.clone(), true, Some(10), true));
+        assert_eq!(
+            of("ORDER BY placed DESC OFFSET 20 ROWS FETCH NEXT 7 ROWS ONLY"),
+            (down, true, Some(7), true)
+        );
+        assert_eq!(
+            of("ORDER BY state COLLATE \"C\" ASC LIMIT ALL"),
+            ("state false".to_owned(), false, None, false)
+        );
+        for expression in ["lower(state)", "placed + interval '1 day'", "2", "placed::date DESC"] {
+            let sql = format!("SELECT * FROM orders WHERE user_id = 1 ORDER BY {expression}");
+            assert!(selected(&sql).unwrap_err().contains("keys sort by attributes"), "{expression}");
+        }
+    }
+
     #[test]
     fn quotes_and_semicolons_in_texts_end_no_statement() {
         let query = "SELECT * FROM orders WHERE state = 'O\\'Brien' AND user_id = 7";

@@ -57,6 +57,19 @@ impl<'a> Cursor<'a> {
         Some(name)
     }
 
+    /// A type's name, with its length and what belongs to it: `text`, `varchar(20)`, `timestamp with time zone`, `uuid[]`. Returns its first word.
+    pub fn type_name(&mut self) -> Option<String> {
+        let name = self.name()?;
+        let more = ["PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "UNSIGNED", "SIGNED"];
+        while self.group().is_some() || more.iter().any(|word| self.eat(word)) {}
+        while self.eat("[") {
+            while self.peek().is_some() && !self.eat("]") {
+                self.next();
+            }
+        }
+        Some(name.to_lowercase())
+    }
+
     /// The tokens inside of the parentheses that open here.
     pub fn group(&mut self) -> Option<&'a [Token]> {
         if !self.sees("(") {

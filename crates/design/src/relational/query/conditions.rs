@@ -1,6 +1,8 @@
 //! The tests of a WHERE or an ON: what equals a value, what is bounded, what equals another column.
 
 use super::{Field, Select, answer};
+use crate::model::value_type::ValueType;
+use crate::relational::column_types;
 use crate::relational::schema::Schema;
 use crate::relational::statement::{Cursor, split};
 use crate::relational::tokens::{Kind, Token};
@@ -87,21 +89,22 @@ fn read_plain_test(mut cursor: Cursor<'_>, names: &Names<'_>, select: &mut Selec
         select.tests.push(written);
         return Ok(());
     }
-    let Some(field) = names.field(&mut cursor) else {
+    let Some(Operand { field, is_rounded }) = operand(&mut cursor, names)? else {
         return if is_constant(cursor.tokens) { Ok(()) } else { Err(answer::EXPRESSION.to_owned()) };
     };
-    cast(&mut cursor);
     let Some(operator) = cursor.next() else {
         select.tests.push(written);
         return Ok(());
     };
     match operator.text.to_uppercase().as_str() {
-        "=" => return equals(cursor, field, names, select),
-        "IN" => select.equals.push(field),
-        "<" | "<=" | ">" | ">=" | "BETWEEN" => {
-            if mentions_column(cursor.tokens, names) {
-                return Err(answer::EXPRESSION.to_owned());
-            }
+        "=" if !is_rounded => return equals(cursor, field, names, select),
+        "IN" if !is_rounded => {
+            values_only(cursor.tokens, names)?;
+            select.equals.push(field);
+        }
+        // All the times of a day.
+        "=" | "<" | "<=" | ">" | ">=" | "BETWEEN" => {
+            values_only(cursor.tokens, names)?;
             select.ranges.push(field);
         }
         "LIKE" if is_prefix(cursor.tokens) => select.ranges.push(field),
@@ -118,15 +121,86 @@ fn equals(
     names: &Names<'_>,
     select: &mut Select,
 ) -> Result<(), String> {
-    if let Some(other) = names.field(&mut cursor) {
-        select.joins.push((field, other));
+    if let Some(other) = operand(&mut cursor, names)? {
+        if other.is_rounded || !cursor.tokens.is_empty() {
+            return Err(answer::EXPRESSION.to_owned());
+        }
+        select.joins.push((field, other.field));
         return Ok(());
     }
-    if mentions_column(cursor.tokens, names) {
+    // `= ANY ($1)` is IN, `= ALL ($1)` is not.
+    if cursor.sees("ALL") {
         return Err(answer::EXPRESSION.to_owned());
     }
+    values_only(cursor.tokens, names)?;
     select.equals.push(field);
     Ok(())
+}
+
+/// A column that is compared, and whether its values lose something before: the time of a day.
+struct Operand {
+    field: Field,
+    is_rounded: bool,
+}
+
+/// The column that comes next, also one that is cast: `id::text`, `CAST(id AS text)`. `None` leaves the cursor where it is.
+fn operand(cursor: &mut Cursor<'_>, names: &Names<'_>) -> Result<Option<Operand>, String> {
+    let mut ahead = cursor.clone();
+    let mut types = Vec::new();
+    let field = if ahead.eat("CAST") {
+        let mut inside = Cursor::new(ahead.group().unwrap_or_default());
+        let Some(field) = names.field(&mut inside).filter(|_| inside.eat("AS")) else { return Ok(None) };
+        types.extend(inside.type_name());
+        field
+    } else {
+        let Some(field) = names.field(&mut ahead) else { return Ok(None) };
+        field
+    };
+    while ahead.eat("::") {
+        types.extend(ahead.type_name());
+    }
+    let column = names.schema.tables[field.0].column(&field.1);
+    let mut is_rounded = false;
+    for kind in types {
+        match cast(column.map(|column| &column.kind), &kind) {
+            Cast::Same => {}
+            Cast::Rounded => is_rounded = true,
+            Cast::Other => return Err(answer::CAST.to_owned()),
+        }
+    }
+    *cursor = ahead;
+    Ok(Some(Operand { field, is_rounded }))
+}
+
+/// What a cast makes of the values of a column.
+enum Cast {
+    /// The same, perhaps written otherwise.
+    Same,
+    /// Something that they have in common with those around them: the day of a time.
+    Rounded,
+    Other,
+}
+
+fn cast(from: Option<&ValueType>, to: &str) -> Cast {
+    // The time of a day is none of a calendar, and text only in a model.
+    let Some(to) =
+        column_types::builtin(to).filter(|_| !to.starts_with("time") || to.starts_with("timestamp"))
+    else {
+        return Cast::Other;
+    };
+    let is_text = |kind: &ValueType| matches!(kind, ValueType::String | ValueType::Id | ValueType::Uuid);
+    match (from, &to) {
+        (Some(ValueType::Timestamp), ValueType::Date) => Cast::Rounded,
+        (Some(ValueType::Date), ValueType::Timestamp) => Cast::Same,
+        (Some(ValueType::Int), ValueType::Decimal) => Cast::Same,
+        (Some(from), to) if from == to || is_text(to) => Cast::Same,
+        _ => Cast::Other,
+    }
+}
+
+/// Refuses what is compared with a column if it is no value.
+fn values_only(tokens: &[Token], names: &Names<'_>) -> Result<(), String> {
+    if mentions_column(tokens, names) { Err(answer::EXPRESSION.to_owned()) } else { Ok(()) }
 }
 
 /// A test of a write besides those that find its row.
@@ -155,10 +229,11 @@ fn check(tokens: &[Token], names: &Names<'_>, by: &[String]) -> Option<Check> {
         cursor = Cursor::new(cursor.group().unwrap_or_default());
     }
     let other = Check::Other(written(tokens));
-    let Some((_, column)) = names.field(&mut cursor) else {
-        return (!is_constant(tokens)).then_some(other);
+    let column = match operand(&mut cursor, names) {
+        Ok(Some(Operand { field: (_, column), is_rounded: false })) => column,
+        Ok(None) if is_constant(tokens) => return None,
+        _ => return Some(other),
     };
-    cast(&mut cursor);
     if by.contains(&column) {
         return None;
     }
@@ -171,15 +246,9 @@ fn check(tokens: &[Token], names: &Names<'_>, by: &[String]) -> Option<Check> {
     let operator = cursor.next().map(|token| token.text.clone()).unwrap_or_default();
     let operator = if operator == "!=" { "<>".to_owned() } else { operator };
     let compares = ["=", "<>", "<", "<=", ">", ">="].contains(&operator.as_str());
-    let plain = conjuncts(cursor.tokens).len() == 1 && !mentions_column(cursor.tokens, names);
+    let is_list = ["ANY", "SOME", "ALL"].iter().any(|word| cursor.sees(word));
+    let plain = !is_list && conjuncts(cursor.tokens).len() == 1 && !mentions_column(cursor.tokens, names);
     Some(if compares && plain { Check::Compare(column, operator) } else { other })
-}
-
-fn cast(cursor: &mut Cursor<'_>) {
-    if cursor.eat("::") {
-        cursor.name();
-        cursor.group();
-    }
 }
 
 /// `LIKE 'abc%'`: only the start is given.
@@ -189,10 +258,24 @@ fn is_prefix(tokens: &[Token]) -> bool {
     only.kind == Kind::Text && !inside.is_empty() && !inside.contains(['%', '_'])
 }
 
+/// Whether there is a column among tokens; the names of types and functions are none.
 fn mentions_column(tokens: &[Token], names: &Names<'_>) -> bool {
-    tokens.iter().filter_map(Token::name).any(|name| {
-        names.tables.iter().any(|(number, _)| names.schema.tables[*number].column(name).is_some())
-    })
+    let mut cursor = Cursor::new(tokens);
+    while let Some(token) = cursor.next() {
+        if token.is("::") || token.is("AS") {
+            cursor.type_name();
+            continue;
+        }
+        // `lower($1)` and `date '2026-04-05'`.
+        let is_other = cursor.peek().is_some_and(|next| next.is("(") || next.kind == Kind::Text);
+        let Some(name) = token.name().filter(|_| !is_other) else { continue };
+        let is_column =
+            |(number, _): &(usize, Option<String>)| names.schema.tables[*number].column(name).is_some();
+        if names.tables.iter().any(is_column) {
+            return true;
+        }
+    }
+    false
 }
 
 /// `1 = 1` and `TRUE`, which programs write to append AND.

@@ -30,7 +30,8 @@ pub(super) fn parse(cursor: Cursor<'_>, schema: &Schema) -> Result<Select, Strin
     for part in split_commas(clause("ORDER").unwrap_or_default()) {
         order(part, &names, &mut select)?;
     }
-    select.limited = clause("LIMIT").or(clause("FETCH")).is_some();
+    let all = |limit: &[Token]| limit.first().is_some_and(|token| token.is("ALL") || token.is("NULL"));
+    select.limited = clause("LIMIT").or(clause("FETCH")).is_some_and(|limit| !all(limit));
     let skips_in_limit = clause("LIMIT").is_some_and(|limit| split_commas(limit).len() > 1);
     select.skips = skips_in_limit || clause("OFFSET").is_some_and(|skipped| !is_zero(skipped));
     for list in [&mut select.equals, &mut select.ranges] {
@@ -50,7 +51,7 @@ fn is_zero(tokens: &[Token]) -> bool {
     tokens.first().is_some_and(|token| token.text == "0")
 }
 
-/// The number of rows that a SELECT's LIMIT names: in `LIMIT 20, 10`, the second.
+/// The number of rows that a SELECT's LIMIT or FETCH names: in `LIMIT 20, 10`, the second; in `FETCH FIRST ROW ONLY`, 1.
 pub(in crate::relational) fn limit(tokens: &[Token]) -> Option<u64> {
     let at = tokens.iter().rposition(|token| token.is("LIMIT") || token.is("FETCH"))?;
     let number = |tokens: &[Token]| {
@@ -59,6 +60,7 @@ pub(in crate::relational) fn limit(tokens: &[Token]) -> Option<u64> {
     };
     match &tokens[at..] {
         [_, _, comma, limit, ..] if comma.is(",") => number(std::slice::from_ref(limit)),
+        [fetch, _, rows, ..] if fetch.is("FETCH") && (rows.is("ROW") || rows.is("ROWS")) => Some(1),
         clause => number(clause),
     }
 }
@@ -162,8 +164,18 @@ fn end_of_condition(tokens: &[Token], starts: impl Fn(&Token) -> bool) -> usize 
 fn order(part: &[Token], names: &Names<'_>, select: &mut Select) -> Result<(), String> {
     let mut cursor = Cursor::new(part);
     cursor.eat("BY");
-    let Some(field) = names.field(&mut cursor) else { return Err(answer::EXPRESSION.to_owned()) };
+    let field = names.field(&mut cursor).ok_or_else(|| answer::ORDER.to_owned())?;
+    if cursor.eat("COLLATE") {
+        cursor.name();
+    }
     let descending = cursor.eat("DESC");
+    cursor.eat("ASC");
+    if cursor.eat("NULLS") {
+        cursor.next();
+    }
+    if !cursor.tokens.is_empty() {
+        return Err(answer::ORDER.to_owned());
+    }
     select.order.push((field, descending));
     Ok(())
 }
