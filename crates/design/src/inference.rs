@@ -11,6 +11,7 @@ mod key_template;
 mod markers;
 mod names;
 mod odd;
+mod one_value;
 pub(crate) mod patterns;
 mod pieces;
 mod relations;
@@ -258,6 +259,7 @@ impl Inference {
             draft = self.entities(&groups);
         }
         typed_ids::split(&groups, &mut draft);
+        one_value::ask(&mut draft);
         for odd in left_out {
             let beside = groups.iter().position(|(key, _)| odd.beside.as_ref() == Some(key));
             let subject = beside.map_or("table".to_owned(), |number| draft.model.entities[number].subject());

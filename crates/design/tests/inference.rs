@@ -4,7 +4,7 @@
 
 mod support;
 
-use partita_design::draft::Draft;
+use partita_design::draft::{Answers, Draft};
 use partita_design::exchange::{item_json, workbench};
 use partita_design::inference::{Inference, KnownSchema, infer};
 use partita_design::item::{Item, Value};
@@ -13,6 +13,7 @@ use partita_design::template::Template;
 use partita_design::{Model, Severity, check};
 use proptest::prelude::*;
 use serde_json::json;
+use std::collections::BTreeSet;
 use support::{as_read, items_of, violations};
 
 fn keys(entity: &Entity) -> Vec<String> {
@@ -528,6 +529,103 @@ fn identifiers_with_their_type_inside_tell_entities_apart() {
         assert!(errors.is_empty(), "{errors:?}\n{}", draft.text());
         assert!(draft.text().contains("which tells items apart"), "{}", draft.text());
     }
+}
+
+/// What refers to an item has its identifier under another name.
+#[test]
+fn identifiers_with_their_type_inside_are_cut_alike_in_all_entities() {
+    let mut items = Vec::new();
+    for number in 0..60 {
+        let customer = format!("cus_{:05x}", number * 7_919);
+        let order = format!("ord_{:05x}", number * 6_007);
+        items.push(item(&[("PK", &customer), ("SK", &customer), ("id", &customer), ("name", "Ann")]));
+        items.push(item(&[("PK", &customer), ("SK", &order), ("id", &order), ("buyer", &customer)]));
+    }
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let model = as_read(&draft);
+    let starts: BTreeSet<&str> = model.entities.iter().map(|entity| entity.key[0].prefix()).collect();
+    assert_eq!(starts, BTreeSet::from(["cus_"]), "{}", draft.text());
+}
+
+#[test]
+fn an_identifier_that_repeats_the_word_before_it_gives_no_name() {
+    let mut items = Vec::new();
+    for number in 0..60 {
+        let customer = format!("CUSTOMER#cus_{:05x}", number * 7_919);
+        let order = format!("ORDER#ord_{:05x}", number * 6_007);
+        items.push(item(&[("PK", &customer), ("SK", &customer), ("name", "Ann")]));
+        items.push(item(&[("PK", &customer), ("SK", &order), ("total", "N:7")]));
+    }
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let model = as_read(&draft);
+    let keys: Vec<(&str, Vec<String>)> =
+        model.entities.iter().map(|entity| (entity.name.as_str(), keys(entity))).collect();
+    let customer = "CUSTOMER#cus_{customerId}".to_owned();
+    assert_eq!(
+        keys,
+        [
+            ("Customer", vec![customer.clone(), customer.clone()]),
+            ("Order", vec![customer, "ORDER#ord_{orderId}".to_owned()])
+        ]
+    );
+}
+
+/// Items of one tenant, whose keys start with what `start` makes of its name.
+fn of_one_tenant(start: &str, tenant: &[(&str, &str)]) -> Vec<Item> {
+    let mut items = Vec::new();
+    for number in 0..40 {
+        let user = format!("{:05x}", number * 7_919);
+        let key = format!("{start}USER#{user}");
+        for (sort, kind) in [("PROFILE".to_owned(), "User"), (format!("ORDER#{number:04x}"), "Order")] {
+            let own =
+                [("PK", key.as_str()), ("SK", sort.as_str()), ("type", kind), ("userId", user.as_str())];
+            items.push(item(&[&own[..], tenant].concat()));
+        }
+    }
+    items
+}
+
+#[test]
+fn the_only_tenant_of_a_sample_is_a_value() {
+    for (start, expected) in
+        [("TENANT#acme#", "TENANT#{tenant}#"), ("acme#", "{tenant}#"), ("ACME#", "{tenant}#")]
+    {
+        let name = start.trim_end_matches('#').rsplit('#').next().unwrap();
+        let items = of_one_tenant(start, &[("tenant", name)]);
+        let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let model = as_read(&draft);
+        let expected = format!("{expected}USER#{{userId}}");
+        assert!(model.entities.iter().all(|entity| keys(entity)[0] == expected), "{}", draft.text());
+    }
+}
+
+#[test]
+fn whether_what_all_keys_have_is_a_tenant_is_asked() {
+    for (start, expected) in
+        [("TENANT#acme#", "TENANT#{tenantId}#"), ("ORG#ACME#", "ORG#{orgId}#"), ("acme#", "{tenantId}#")]
+    {
+        let items = of_one_tenant(start, &[]);
+        let mut draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let template = format!("{expected}USER#{{userId}}");
+        for entity in ["Order", "User"] {
+            let id = format!("entity.{entity}.key.0");
+            let question = draft.questions.iter().find(|question| question.id == id);
+            let question = question.unwrap_or_else(|| panic!("{}", draft.text()));
+            assert_eq!(question.choices, std::slice::from_ref(&template));
+            draft.answer(&Answers::from([(id, template.clone())])).unwrap();
+        }
+        assert_fits(&draft, &items);
+        let model = as_read(&draft);
+        assert!(model.entities.iter().all(|entity| keys(entity)[0] == template), "{}", draft.text());
+        let errors = check(&model).findings.into_iter().filter(|own| own.severity == Severity::Error);
+        assert_eq!(errors.count(), 0, "{}", draft.text());
+    }
+    let draft = infer(&of_one_tenant("", &[]), &known("Tab", &["PK", "SK"])).unwrap();
+    assert!(!draft.questions.iter().any(|question| question.id.ends_with("key.0")), "{}", draft.text());
 }
 
 #[test]

@@ -28,7 +28,11 @@ pub(super) fn template(
         .map(str::to_owned)
         .collect();
     if let (Some(field), None) = (missing.first(), &natural) {
-        return Err(format!("{} has no attribute `{field}`", entity.name));
+        let Some([constant, variable]) = in_place_of_text(slot, &template, field) else {
+            return Err(format!("{} has no attribute `{field}`", entity.name));
+        };
+        replace_start(entity, &constant, &variable, field);
+        return Ok(());
     }
     *slot = template.clone();
     entity.attributes.extend(missing.iter().map(|name| Attribute::new(name, ValueType::Id)));
@@ -47,6 +51,31 @@ pub(super) fn template(
         }
     }
     Ok(())
+}
+
+/// Where a template differs from another only by a field in place of a text: what both start with, up to the text and up to the field.
+fn in_place_of_text(old: &Template, new: &Template, field: &str) -> Option<[String; 2]> {
+    let (old, new) = (old.to_string(), new.to_string());
+    let (before, after) = new.split_once(&format!("{{{field}}}"))?;
+    let text = old.strip_prefix(before)?.strip_suffix(after)?;
+    let is_text = !text.is_empty() && !text.contains(['{', '}']) && !before.contains('{');
+    is_text.then(|| [format!("{before}{text}"), format!("{before}{{{field}}}")])
+}
+
+/// Puts a new field into all keys of an entity that start with a text in whose place it is.
+fn replace_start(entity: &mut Entity, constant: &str, variable: &str, field: &str) {
+    let indexes = entity.indexes.iter_mut().flat_map(|index_key| &mut index_key.key);
+    for template in entity.key.iter_mut().chain(indexes) {
+        let text = template.to_string();
+        let replaced = text.strip_prefix(constant).map(|rest| Template::parse(&format!("{variable}{rest}")));
+        if let Some(Ok(replaced)) = replaced {
+            *template = replaced;
+        }
+    }
+    entity.attributes.push(Attribute::new(field, ValueType::Id));
+    entity.numbers = Default::default();
+    entity.identity.clear();
+    entity.identify_by_key();
 }
 
 /// Removes an attribute that keys are no longer made of, also from the conditions of indexes. An index whose key it was has the items that have the

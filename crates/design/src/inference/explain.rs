@@ -141,8 +141,11 @@ impl Search<'_> {
             let is_design = is_upper_word(word) || self.vocabulary.words.contains(word);
             word.is_empty() || is_design || ((is_start || is_glued) && is_word(word))
         };
+        // A sample of one tenant has the same text at the start of every key.
+        let is_tenant = |(part, _): &(Part, Vec<usize>)| matches!(part, Part::Field { name, format: Format::Plain } if name_hints::is_tenant(name));
+        let starts_with_word = is_start && !steps.iter().any(is_tenant);
         let (place, literals) = match literal(texts, is_own) {
-            Some(literal) => (if is_start { 0 } else { last }, vec![literal]),
+            Some(literal) => (if starts_with_word { 0 } else { last }, vec![literal]),
             None if is_start => (last, unmarked_words(texts)),
             None => (last, constant_end(texts, before).into_iter().collect()),
         };

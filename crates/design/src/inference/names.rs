@@ -50,7 +50,15 @@ fn given_name(key: &GroupKey) -> Option<String> {
 /// The words of a group's keys. Beside words, single letters say nothing.
 fn words(key: &GroupKey) -> Vec<String> {
     let parts = |shape: &String| -> Vec<String> {
-        shape.split('#').filter(|part| *part != "*").map(type_name).collect()
+        let mut words: Vec<String> = Vec::new();
+        for word in shape.split('#').filter(|part| *part != "*").map(type_name) {
+            // An identifier repeats its type: `CUSTOMER#cus_8f3a`.
+            let repeats = |before: &String| before.len() > word.len() && is_abbreviation(&word, before);
+            if word.is_empty() || !words.last().is_some_and(repeats) {
+                words.push(word);
+            }
+        }
+        words
     };
     let keys: Vec<Vec<String>> = key.shape.iter().map(parts).collect();
     let has_word = keys.iter().flatten().any(|word| word.len() > 1);

@@ -18,24 +18,27 @@ pub(super) fn split(groups: &[(GroupKey, Group)], draft: &mut Draft) {
         return;
     }
     let entities = || groups.iter().zip(&draft.model.entities);
-    let starts: BTreeSet<(String, String)> = entities()
+    let starts: BTreeSet<String> = entities()
         .filter_map(|((key, group), entity)| telling(key, group, entity, &draft.model.table.keys))
         .collect();
     for (number, (_, group)) in groups.iter().enumerate() {
-        for (name, start) in &starts {
+        let entity = &mut draft.model.entities[number];
+        let names: BTreeSet<String> =
+            entity.key.iter().flat_map(Template::fields).map(str::to_owned).collect();
+        for name in names {
+            // What refers to an item has its identifier under another name.
+            let Some(start) = start_of(group, &name).filter(|start| starts.contains(start)) else { continue };
             let entity = &mut draft.model.entities[number];
-            if entity.has_key_field(name) && start_of(group, name).as_ref() == Some(start) {
-                let rest = cut(entity, group, name, start);
-                let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
-                let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
-                draft.ask(asked, text, rest);
-            }
+            let rest = cut(entity, group, &name, &start);
+            let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
+            let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
+            draft.ask(asked, text, rest);
         }
     }
 }
 
-/// The attribute of a key that has the word of its entity inside, with what it starts with, if no key of the entity has a word of its own.
-fn telling(key: &GroupKey, group: &Group, entity: &Entity, keys: &[String]) -> Option<(String, String)> {
+/// What the identifier in a key starts with, if it has the word of its entity inside and no key of the entity has a word of its own.
+fn telling(key: &GroupKey, group: &Group, entity: &Entity, keys: &[String]) -> Option<String> {
     if entity.key.iter().any(|template| !template.prefix().is_empty()) {
         return None;
     }
@@ -43,7 +46,7 @@ fn telling(key: &GroupKey, group: &Group, entity: &Entity, keys: &[String]) -> O
         let word = shape.split('#').next().filter(|word| is_word(word))?;
         let Some(Part::Field { name, format: Format::Plain }) = template.parts.first() else { return None };
         let start = start_of(group, name).filter(|start| start.starts_with(word))?;
-        (!keys.contains(name)).then(|| (name.clone(), start))
+        (!keys.contains(name)).then_some(start)
     })
 }
 
