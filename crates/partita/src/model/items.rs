@@ -1,23 +1,26 @@
 //! Reads the items of a table from a file, or page by page from a database.
 
+mod documents;
+
 use super::file;
 use crate::client::Client;
 use crate::progress_bar::ProgressBar;
+use documents::Found;
 use partita_design::exchange::item_json;
 use partita_design::item::Item;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 /// What some programs write at the start of a file.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 const NOT_DYNAMODB_JSON: &str =
     "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}";
 
 /// Reads the items of a file in DynamoDB JSON: a list, the output of `aws dynamodb scan`, an export, the input of
-/// BatchWriteItem, of which those of one table, or one item per line; items in plain JSON are read too, and compressed files. Only a file of lines is read
-/// without keeping it.
+/// BatchWriteItem, of which those of one table, or one item per line; items in plain JSON are read too, and compressed files. No more than an item,
+/// or one request, is kept.
 pub fn each_in_file(
     path: &Path,
     table: &str,
@@ -25,54 +28,30 @@ pub fn each_in_file(
     mut take: impl FnMut(Item) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut reader = file::reader(path)?;
-    let (mut first, mut number) = (String::new(), 0);
-    let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-    while first.trim_matches(|c: char| c == BYTE_ORDER_MARK || c.is_whitespace()).is_empty() {
-        first.clear();
-        number += 1;
-        if reader.read_line(&mut first).map_err(failed)? == 0 {
-            return Ok(());
-        }
+    let start = reader.fill_buf().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    if start.starts_with(BYTE_ORDER_MARK) {
+        reader.consume(BYTE_ORDER_MARK.len());
     }
-    let first = first.trim_start_matches(BYTE_ORDER_MARK).to_owned();
-    let is_item =
-        |object: &serde_json::Map<String, Value>| !object.contains_key("Items") && batch(object).is_none();
-    let is_line =
-        serde_json::from_str::<Value>(&first).is_ok_and(|value| value.as_object().is_some_and(is_item));
-    if is_line {
-        let lines = std::iter::once(Ok(first)).chain(reader.lines());
-        for (line, number) in lines.zip(number..).take(limit) {
-            let line = line.map_err(failed)?;
-            if !line.trim().is_empty() {
-                take(decoded(&json_of(&line, number)?)?)?;
-            }
-        }
-        return Ok(());
-    }
-    let mut text = first;
-    reader.read_to_string(&mut text).map_err(failed)?;
-    let values = match json_of(&text, number)? {
-        Value::Array(values) => values,
-        Value::Object(mut object) => match object.remove("Items") {
-            Some(Value::Array(values)) => values,
-            _ => match batch(&object) {
+    let (mut left, mut is_enough) = (limit, false);
+    let read = documents::each(reader, &mut |found| {
+        let values = match found {
+            Found::Item(value) => vec![value],
+            Found::Document(object) => match batch(&object) {
                 Some(tables) => of_table(tables, table)?,
                 None => vec![Value::Object(object)],
             },
-        },
-        _ => return Err("the items are not JSON objects".to_owned()),
-    };
-    values.iter().take(limit).try_for_each(|value| take(decoded(value)?))
-}
-
-/// JSON that starts in a line of the file.
-fn json_of(text: &str, line: usize) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| {
-        let message = error.to_string();
-        let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-        let (line, column) = (line + error.line().saturating_sub(1), error.column());
-        format!("the items are not JSON: {what} at line {line} column {column}")
-    })
+        };
+        for value in values {
+            is_enough = left == 0;
+            if is_enough {
+                return Err("enough".to_owned());
+            }
+            take(decoded(&value)?)?;
+            left -= 1;
+        }
+        Ok(())
+    });
+    if is_enough { Ok(()) } else { read }
 }
 
 /// The items of a BatchWriteItem request by the name of their table.
@@ -184,6 +163,11 @@ mod tests {
                 Ok(())
             });
             assert_eq!((counted, count), (Ok(()), 2), "{compression:?}");
+            let first = each_in_file(&path, "T", 1, |_| {
+                count += 1;
+                Ok(())
+            });
+            assert_eq!((first, count), (Ok(()), 3), "{compression:?}");
         }
     }
 

@@ -5,8 +5,11 @@ use crate::model::arguments::Import;
 use partita_design::draft::Draft;
 use partita_design::exchange::request_log::{LoggedTables, RequestLog, learn};
 use partita_design::inference::Inference;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
+
+/// The most bytes of a line: a request has 16 MB at most.
+const MAX_LINE: u64 = 64 << 20;
 
 pub fn draft(arguments: &Import) -> Result<Draft, String> {
     let log = &arguments.file;
@@ -55,8 +58,14 @@ fn each_line(path: &Path, mut take: impl FnMut(u64, &str) -> Result<(), String>)
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
-        if reader.read_until(b'\n', &mut bytes).map_err(|error| format!("cannot read it: {error}"))? == 0 {
+        let mut line = reader.by_ref().take(MAX_LINE);
+        let length =
+            line.read_until(b'\n', &mut bytes).map_err(|error| format!("cannot read it: {error}"))?;
+        if length == 0 {
             break;
+        }
+        if length as u64 == MAX_LINE && !bytes.ends_with(b"\n") {
+            return Err(format!("line {number} has more than {} MB", MAX_LINE >> 20));
         }
         take(number, &String::from_utf8_lossy(&bytes))?;
     }
