@@ -245,6 +245,75 @@ fn what_is_no_message_is_refused_and_the_session_goes_on() {
 }
 
 #[test]
+fn a_request_that_is_none_is_refused_with_its_id() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    for (text, id) in [
+        (r#"{"jsonrpc":"2.0","id":"a"}"#, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":99999999999,"method":"shutdown"}"#, json!(99_999_999_999_u64)),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"shutdown"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"shutdown"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":7,"method":7}"#, json!(7)),
+    ] {
+        editor.send_text(text);
+        let answer = editor.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{text}");
+    }
+    editor.send_text(r#"{"jsonrpc":"2.0","id":null,"result":1}"#);
+    assert_eq!(editor.request("initialize", &json!({}))["error"]["code"], -32600);
+    for position in [json!(null), json!({ "line": 1 }), json!({ "line": -1, "character": 0 })] {
+        let parameters = json!({ "textDocument": { "uri": URI }, "position": position });
+        assert_eq!(
+            editor.request("textDocument/hover", &parameters)["error"]["code"],
+            -32602,
+            "{parameters}"
+        );
+    }
+    let parameters = json!({ "textDocument": { "uri": URI }, "range": { "start": 1 } });
+    assert_eq!(editor.request("textDocument/codeAction", &parameters)["error"]["code"], -32602);
+    editor.stop();
+}
+
+#[test]
+fn a_header_that_is_none_is_skipped() {
+    let (mut editor, _) = Editor::start(&json!({}));
+    for text in
+        ["no header\r\n", "Content-Length: many\r\n\r\n", "\u{fffd}\n", "\r\n", "Content-Type: x\r\n\r\n"]
+    {
+        write!(editor.input, "{text}").unwrap();
+        if !text.starts_with('\r') {
+            assert_eq!(editor.receive()["error"]["code"], -32700, "{text:?}");
+        }
+        assert_eq!(editor.request("textDocument/rename", &json!({}))["error"]["code"], -32601, "{text:?}");
+    }
+    // A body that is longer than its header says.
+    write!(editor.input, "Content-Length: 2\r\n\r\n{{}} and more").unwrap();
+    assert_eq!(editor.receive()["error"]["code"], -32600);
+    editor.next += 1;
+    editor.send(&json!({ "jsonrpc": "2.0", "id": editor.next, "method": "x" }));
+    assert_eq!(editor.receive()["error"]["code"], -32700);
+    assert_eq!(editor.receive()["error"]["code"], -32601);
+    editor.stop();
+}
+
+#[test]
+fn requests_before_initialize_and_after_shutdown_are_refused() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_partita"));
+    command.args(["model", "lsp"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let (input, output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+    let mut editor = Editor { server, input, output, next: 0 };
+    assert_eq!(editor.request("shutdown", &Value::Null)["error"]["code"], -32002);
+    editor.send(&json!({ "jsonrpc": "2.0", "id": 9, "result": null }));
+    assert!(editor.request("initialize", &json!({}))["result"].is_object());
+    assert!(editor.request("shutdown", &Value::Null)["error"].is_null());
+    assert_eq!(editor.request("textDocument/hover", &json!({}))["error"]["code"], -32600);
+    assert_eq!(editor.request("shutdown", &Value::Null)["error"]["code"], -32600);
+    editor.notify("textDocument/didOpen", &json!({}));
+    editor.notify("exit", &Value::Null);
+    assert_eq!(editor.server.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_body_that_does_not_come_takes_no_memory_and_ends_with_the_input() {
     let (mut editor, _) = Editor::start(&json!({}));
     write!(editor.input, "Content-Length: 9999999999999\r\n\r\n{{}}").unwrap();

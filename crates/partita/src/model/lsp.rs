@@ -10,6 +10,7 @@ mod transport;
 
 use super::{FINE, FOUND, Outcome};
 use crate::clock;
+use crossbeam_channel::SendError;
 use documents::Documents;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use serde_json::{Value, json};
@@ -26,17 +27,38 @@ const MAX_DELAY: Duration = Duration::from_millis(300);
 pub fn run() -> Outcome {
     let (connection, threads) = transport::connect();
     let failed = |error: &dyn std::fmt::Display| format!("the editor's connection failed: {error}");
-    let (id, parameters) = connection.initialize_start().map_err(|error| failed(&error))?;
-    let encoding = Encoding::offered(&parameters["capabilities"]["general"]["positionEncodings"]);
-    let answer = json!({
-        "capabilities": capabilities(encoding),
-        "serverInfo": { "name": "partita", "version": env!("CARGO_PKG_VERSION") },
-    });
-    connection.initialize_finish(id, answer).map_err(|error| failed(&error))?;
-    let code = serve(&connection, Documents::new(encoding)).map_err(|error| failed(&error))?;
+    let code = match initialize(&connection).map_err(|error| failed(&error))? {
+        Some(encoding) => serve(&connection, Documents::new(encoding)).map_err(|error| failed(&error))?,
+        None => FOUND,
+    };
     drop(connection);
     threads.join().map_err(|error| failed(&error))?;
     Ok(code)
+}
+
+/// Waits for the first request, which says how positions are counted; `None` if the editor leaves before.
+fn initialize(connection: &Connection) -> Result<Option<Encoding>, SendError<Message>> {
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) if request.method == "initialize" => {
+                let encoding =
+                    Encoding::offered(&request.params["capabilities"]["general"]["positionEncodings"]);
+                let answer = json!({
+                    "capabilities": capabilities(encoding),
+                    "serverInfo": { "name": "partita", "version": env!("CARGO_PKG_VERSION") },
+                });
+                connection.sender.send(Response::new_ok(request.id, answer).into())?;
+                return Ok(Some(encoding));
+            }
+            Message::Request(request) => {
+                let message = "the first request is initialize";
+                connection.sender.send(refused(request, ErrorCode::ServerNotInitialized, message).into())?;
+            }
+            Message::Notification(notification) if notification.method == "exit" => return Ok(None),
+            Message::Notification(_) | Message::Response(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 fn capabilities(encoding: Encoding) -> Value {
@@ -106,20 +128,25 @@ impl Unpublished {
 }
 
 fn serve(connection: &Connection, mut documents: Documents) -> Result<u8, Box<dyn std::error::Error>> {
-    let mut unpublished = Unpublished::default();
+    let (mut unpublished, mut is_shut_down) = (Unpublished::default(), false);
     loop {
         match unpublished.next(connection) {
             Event::Pause => unpublished.publish(connection, &documents)?,
             Event::Message(Message::Request(request)) => {
-                if connection.handle_shutdown(&request)? {
-                    return Ok(FINE);
-                }
-                connection.sender.send(Message::Response(answer(&documents, request)))?;
+                let is_shutdown = request.method == "shutdown";
+                let response = match is_shut_down {
+                    true => refused(request, ErrorCode::InvalidRequest, "the server is shut down"),
+                    false if is_shutdown => Response::new_ok(request.id, Value::Null),
+                    false => answer(&documents, request),
+                };
+                is_shut_down |= is_shutdown;
+                connection.sender.send(Message::Response(response))?;
             }
             // The protocol has an exit code for an editor that leaves without a word.
             Event::Message(Message::Notification(notification)) if notification.method == "exit" => {
-                return Ok(FOUND);
+                return Ok(if is_shut_down { FINE } else { FOUND });
             }
+            Event::Message(Message::Notification(_)) if is_shut_down => {}
             Event::Message(Message::Notification(notification)) => {
                 take(&mut documents, &notification).into_iter().for_each(|uri| unpublished.add(uri));
             }
@@ -127,6 +154,10 @@ fn serve(connection: &Connection, mut documents: Documents) -> Result<u8, Box<dy
             Event::End => return Ok(FINE),
         }
     }
+}
+
+fn refused(request: Request, code: ErrorCode, message: &str) -> Response {
+    Response::new_err(request.id, code as i32, message.to_owned())
 }
 
 /// Follows the changes of a document; returns which one changed.
@@ -146,23 +177,42 @@ fn take<'n>(documents: &mut Documents, notification: &'n Notification) -> Option
 
 fn answer(documents: &Documents, request: Request) -> Response {
     let parameters = &request.params;
-    let named = parameters["textDocument"]["uri"].as_str();
-    let uri = named.unwrap_or_default();
-    let position = &parameters["position"];
-    let result = match request.method.as_str() {
-        "textDocument/completion" => documents.completions(uri, position),
-        "textDocument/hover" => documents.hover(uri, position),
-        "textDocument/definition" => documents.definition(uri, position),
-        "textDocument/documentSymbol" => documents.symbols(uri),
-        "textDocument/codeAction" => documents.repairs(uri, &parameters["range"]),
-        other => {
-            let message = format!("{other} is not supported");
-            return Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message);
-        }
+    let uri = || parameters["textDocument"]["uri"].as_str().ok_or("textDocument.uri");
+    let position = || Some(&parameters["position"]).filter(|own| is_position(own)).ok_or("position");
+    let range = || Some(&parameters["range"]).filter(|own| is_range(own)).ok_or("range");
+    let result = || -> Result<Option<Value>, &str> {
+        Ok(match request.method.as_str() {
+            "textDocument/completion" => documents.completions(uri()?, position()?),
+            "textDocument/hover" => documents.hover(uri()?, position()?),
+            "textDocument/definition" => documents.definition(uri()?, position()?),
+            "textDocument/documentSymbol" => documents.symbols(uri()?),
+            _ => documents.repairs(uri()?, range()?),
+        })
     };
-    if named.is_none() {
-        let message = format!("{} needs textDocument.uri", request.method);
-        return Response::new_err(request.id, ErrorCode::InvalidParams as i32, message);
+    let known = ["completion", "hover", "definition", "documentSymbol", "codeAction"];
+    match request.method.strip_prefix("textDocument/") {
+        Some(own) if known.contains(&own) => {}
+        _ if request.method == "initialize" => {
+            return refused(request, ErrorCode::InvalidRequest, "the server is initialized");
+        }
+        _ => {
+            let message = format!("{} is not supported", request.method);
+            return refused(request, ErrorCode::MethodNotFound, &message);
+        }
     }
-    Response::new_ok(request.id, result.unwrap_or_default())
+    match result() {
+        Ok(result) => Response::new_ok(request.id, result.unwrap_or_default()),
+        Err(needed) => {
+            let message = format!("{} needs {needed}", request.method);
+            refused(request, ErrorCode::InvalidParams, &message)
+        }
+    }
+}
+
+fn is_position(position: &Value) -> bool {
+    ["line", "character"].iter().all(|part| position[part].is_u64())
+}
+
+fn is_range(range: &Value) -> bool {
+    ["start", "end"].iter().all(|end| is_position(&range[end]))
 }
