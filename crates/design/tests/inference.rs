@@ -572,6 +572,31 @@ fn an_identifier_that_repeats_the_word_before_it_gives_no_name() {
     );
 }
 
+/// Readings of sensors under keys that `key` makes of the number of the sensor, the day and the shard.
+fn of_sensors(key: impl Fn(usize, &str, usize) -> String) -> Vec<String> {
+    let mut items = Vec::new();
+    for number in 0..60 {
+        let at = format!("2026-04-{:02}T10:00:{:02}Z", number % 20 + 1, number);
+        let key = key(number / 6, &at[..10], number % 4);
+        items.push(item(&[("PK", &key), ("SK", &at), ("at", &at), ("value", "N:7")]));
+    }
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    keys(&as_read(&draft).entities[0])
+}
+
+#[test]
+fn values_of_a_known_form_end_at_weak_separators() {
+    let sensor = |number: usize| format!("01ARZ3NDEKTSV4RRFFQ69G5F{number:02}");
+    let tenant = |number: usize| format!("697ddd52-6879-4fce-b3c4-98dea5b7fb{number:02}");
+    let found = of_sensors(|number, day, shard| format!("SENSOR-{}-{day}-{shard}", sensor(number)));
+    assert!(found[0].starts_with("SENSOR-{sensorId}-{at:day}-{"), "{found:?}");
+    let found = of_sensors(|number, day, shard| {
+        format!("t:{}:se:{}#{day}#{shard}", tenant(number % 3), sensor(number))
+    });
+    assert!(found[0].contains("}:se:{") && found[0].contains("}#{at:day}#{"), "{found:?}");
+}
+
 /// Items of one tenant, whose keys start with what `start` makes of its name.
 fn of_one_tenant(start: &str, tenant: &[(&str, &str)]) -> Vec<Item> {
     let mut items = Vec::new();

@@ -4,7 +4,7 @@
 use super::explain::{Texts, Vocabulary, explain, merged};
 use super::names::{FieldNames, lower_first};
 use super::odd::is_all_but_few;
-use super::pieces::{STRONG, WEAK, pieces};
+use super::pieces::{Piece, STRONG, WEAK, pieces};
 use super::style::{Column, KeyStyle, KeyValue, MIN_VALUES, columns, is_upper_word, is_word};
 use super::values::Summary;
 use crate::item::{Item, Value};
@@ -274,6 +274,9 @@ fn refine<'a>(token: Token<'a>, vocabulary: &Vocabulary<'_>) -> Vec<Token<'a>> {
     let is_whole = |part: &Part| !matches!(part, Part::Field { format: Format::Bucket(_), .. });
     let is_explained =
         |texts: &Texts<'_>| explain(texts, vocabulary).is_some_and(|parts| parts.iter().all(is_whole));
+    if let Some(columns) = at_values(&token, vocabulary) {
+        return columns;
+    }
     for weak in WEAK {
         let rows: Vec<Vec<&'a str>> = texts.iter().map(|(text, _)| text.split(weak).collect()).collect();
         let length = rows[0].len();
@@ -290,6 +293,27 @@ fn refine<'a>(token: Token<'a>, vocabulary: &Vocabulary<'_>) -> Vec<Token<'a>> {
         }
     }
     vec![token]
+}
+
+/// The pieces of values, if all have the same separators and an attribute has a piece of a known form: the day before the number of a shard.
+fn at_values<'a>((mark, texts): &Token<'a>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Token<'a>>> {
+    let rows: Vec<Vec<Piece<'a>>> = texts.iter().map(|(text, _)| pieces(text)).collect();
+    let length = rows[0].len();
+    let is_alike = |row: &Vec<Piece<'_>>| {
+        row.len() == length && row.iter().zip(&rows[0]).all(|(own, first)| own.mark == first.mark)
+    };
+    if !(2..=MAX_REFINED).contains(&length) || !rows.iter().all(is_alike) {
+        return None;
+    }
+    let column = |place: usize| -> Token<'a> {
+        let own = if place == 0 { mark.clone() } else { String::new() } + rows[0][place].mark;
+        (own, rows.iter().zip(texts).map(|(row, (_, item))| (row[place].text, *item)).collect())
+    };
+    let columns: Vec<Token<'a>> = (0..length).map(column).collect();
+    let is_own = |(place, (_, texts)): (usize, &Token<'_>)| {
+        rows.iter().all(|row| row[place].is_value) && explain(texts, vocabulary).is_some()
+    };
+    columns.iter().enumerate().any(is_own).then_some(columns)
 }
 
 /// The number of columns at the start that have the same separators.

@@ -262,7 +262,11 @@ fn constant_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
                         && !values.iter().any(|(_, value)| starts(value.item, &start))
                 }
             };
-            if is_constant && (stands || !is_mixed) {
+            // No value consists of two values of a known form and a word.
+            let is_between = values.iter().all(|(pieces, _)| {
+                pieces[place - 1].is_value && pieces.get(place + 1).is_some_and(|next| next.is_value)
+            });
+            if is_constant && (stands || is_between || !is_mixed) {
                 words.insert(piece.text.to_owned());
             }
         }
