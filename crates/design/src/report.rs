@@ -28,7 +28,9 @@ pub fn text_of(findings: &[Finding], source: &Source) -> String {
         if let Some(reason) = &finding.allowed {
             text.push_str(&format!("  = allowed: {reason}\n"));
         } else if !finding.help.is_empty() {
-            text.push_str(&format!("  = help: {}\n", finding.help));
+            // A fix is what `check --fix` writes.
+            let label = if finding.repair.is_some() { "fix" } else { "help" };
+            text.push_str(&format!("  = {label}: {}\n", finding.help));
         }
         text.push('\n');
     }
