@@ -5,6 +5,7 @@ use partita_engine::clock::Clock;
 use partita_engine::{Breach, Engine, JudgedWrite, Judgement, WriteJudge};
 use partita_store_memory::MemoryStore;
 use partita_value::ValueRef;
+use partita_value::names::TableName;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,7 +35,7 @@ impl WriteJudge for CountingJudge {
         true
     }
 
-    fn generation(&self) -> u64 {
+    fn generation(&self, _: &mut dyn Iterator<Item = &TableName>) -> u64 {
         self.generation.load(Ordering::SeqCst)
     }
 

@@ -203,6 +203,9 @@ fn several_keys_at_once_and_transactions_are_attributed() {
     let (status, answer) = server.call("TransactWriteItems", &json!({ "TransactItems": puts }));
     assert_eq!(status, 200, "{answer}");
     assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
+    let mut conditional = ship(true);
+    conditional["ConditionExpression"] = "attribute_not_exists(PK)".into();
+    assert_eq!(server.call("UpdateItem", &conditional).0, 400);
     let statistics = statistics(&server);
     let of = |list: &str, label: &str, name: &str| {
         let found = statistics[list].as_array().unwrap().iter().find(|one| one[label] == name);
@@ -216,7 +219,8 @@ fn several_keys_at_once_and_transactions_are_attributed() {
     );
     assert_eq!(of("writes", "write", "placeOrder")["requests"], 1);
     assert!(of("writes", "write", "placeOrder")["units"].as_f64().unwrap() >= 4.0);
-    assert_eq!(of("writes", "write", "setStatus")["requests"], 1);
+    let set_status = of("writes", "write", "setStatus");
+    assert_eq!((&set_status["requests"], &set_status["failed"]), (&json!(2), &json!(1)));
     assert!(statistics["violations"].as_array().unwrap().is_empty(), "{statistics}");
 }
 

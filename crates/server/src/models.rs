@@ -33,8 +33,8 @@ use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// How many models may be attached: every request is checked against all of them.
 const MAX_MODELS: usize = 256;
@@ -55,13 +55,26 @@ const HEAVY_WORK: usize = 2_000_000;
 pub struct Models {
     /// Whether there are any: all that a request checks on a server without models.
     any: AtomicBool,
-    /// How often models were attached and detached.
-    generation: AtomicU64,
     /// The number of parts in all their key templates, and in the requests of their patterns.
     parts: AtomicUsize,
-    watches: RwLock<BTreeMap<String, Arc<ModelWatch>>>,
+    attached: RwLock<Attached>,
     /// Where models stay that are attached while the server runs.
     kept: Option<KeptModels>,
+}
+
+#[derive(Default)]
+struct Attached {
+    /// The models by their table.
+    watches: BTreeMap<String, Arc<ModelWatch>>,
+    /// The number of the last change of each table that has or had a model; each change has a greater one than all before.
+    changes: BTreeMap<String, u64>,
+}
+
+impl Attached {
+    fn record_change(&mut self, table: &str) {
+        let last = self.changes.values().max().copied().unwrap_or_default();
+        self.changes.insert(table.to_owned(), last + 1);
+    }
 }
 
 /// A request that is measured once it has run.
@@ -113,42 +126,51 @@ impl Models {
 
     /// Attaches a model in place of the former one. Returns whether that was still attached.
     fn replace(&self, former: Option<&Arc<ModelWatch>>, watch: &Arc<ModelWatch>) -> Result<bool, Exception> {
-        let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
-        let attached = watches.get(watch.table());
-        if attached.map(Arc::as_ptr) != former.map(Arc::as_ptr) {
+        let mut attached = self.attached_mut();
+        let current = attached.watches.get(watch.table());
+        if current.map(Arc::as_ptr) != former.map(Arc::as_ptr) {
             return Ok(false);
         }
-        if watches.len() >= MAX_MODELS && attached.is_none() {
+        if attached.watches.len() >= MAX_MODELS && current.is_none() {
             return Err(Exception::validation(format!("{MAX_MODELS} models are attached: detach one first")));
         }
-        watches.insert(watch.table().to_owned(), Arc::clone(watch));
-        self.count(&watches);
+        attached.watches.insert(watch.table().to_owned(), Arc::clone(watch));
+        attached.record_change(watch.table());
+        self.count(&attached);
         Ok(true)
     }
 
-    fn count(&self, watches: &BTreeMap<String, Arc<ModelWatch>>) {
-        self.parts.store(watches.values().map(|watch| watch.parts()).sum(), Ordering::Relaxed);
-        // Last: who sees the new number sees the new models.
-        self.any.store(!watches.is_empty(), Ordering::Release);
-        self.generation.fetch_add(1, Ordering::AcqRel);
+    fn count(&self, attached: &Attached) {
+        let watches = attached.watches.values();
+        self.parts.store(watches.map(|watch| watch.parts()).sum(), Ordering::Relaxed);
+        self.any.store(!attached.watches.is_empty(), Ordering::Release);
     }
 
     /// Returns whether a model was attached.
     pub fn detach(&self, table: &str) -> bool {
-        let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
-        let found = watches.remove(table).is_some();
-        self.count(&watches);
+        let mut attached = self.attached_mut();
+        let found = attached.watches.remove(table).is_some();
+        if found {
+            attached.record_change(table);
+        }
+        self.count(&attached);
         found
     }
 
+    fn attached(&self) -> RwLockReadGuard<'_, Attached> {
+        self.attached.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn attached_mut(&self) -> RwLockWriteGuard<'_, Attached> {
+        self.attached.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn watch(&self, table: &str) -> Option<Arc<ModelWatch>> {
-        let watches = self.watches.read().unwrap_or_else(PoisonError::into_inner);
-        watches.get(table).cloned()
+        self.attached().watches.get(table).cloned()
     }
 
     fn all(&self) -> Vec<Arc<ModelWatch>> {
-        let watches = self.watches.read().unwrap_or_else(PoisonError::into_inner);
-        watches.values().cloned().collect()
+        self.attached().watches.values().cloned().collect()
     }
 
     /// Attributes a request of so many bytes before it runs, on another thread if that may take long.
@@ -185,11 +207,18 @@ impl Models {
         Ok(is_watched.then_some(WatchedRequest { watches, hide_capacity }))
     }
 
+    /// Counts a request that has failed.
+    pub fn count_failure(&self, watched: Option<WatchedRequest>) {
+        for (watch, attributed) in watched.into_iter().flat_map(|request| request.watches) {
+            watch.measure(attributed, None);
+        }
+    }
+
     /// Measures a request that has run.
     pub fn measure(&self, watched: Option<WatchedRequest>, response: &mut Response) {
         let Some(WatchedRequest { watches, hide_capacity }) = watched else { return };
         for (watch, attributed) in watches {
-            watch.measure(attributed, response);
+            watch.measure(attributed, Some(response));
         }
         if hide_capacity {
             capacity::hide(response);
@@ -254,5 +283,41 @@ fn text(value: ValueRef<'_>) -> String {
         ValueRef::S(bytes) | ValueRef::N(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         ValueRef::Bool(flag) => flag.to_string(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_design::{Source, read};
+    use partita_engine::WriteJudge;
+    use partita_value::names::TableName;
+
+    #[test]
+    fn a_change_concerns_the_rules_of_one_table() {
+        let models = Models::default();
+        let attach = |table: &str| {
+            let text = format!(
+                "format = 1\n[table]\nname = \"{table}\"\nkeys = [\"PK\"]\n[entity.User]\n\
+                 attributes = {{ userId = \"id\" }}\nkey = [\"USER#{{userId}}\"]\n"
+            );
+            let model = read(&Source::new("model", &text)).unwrap();
+            models.attach(ModelWatch::new(model, Mode::Enforce), true).unwrap();
+        };
+        let [one, other] = ["One", "Other"].map(TableName::new);
+        let rules = |tables: &[&TableName]| models.generation(&mut tables.iter().copied());
+        let mut seen = vec![rules(&[&one])];
+        attach("One");
+        seen.push(rules(&[&one]));
+        attach("Other");
+        assert_eq!(rules(&[&one]), seen[1]);
+        seen.push(rules(&[&one, &other]));
+        attach("One");
+        seen.push(rules(&[&one, &other]));
+        assert!(models.detach("One") && !models.detach("One"));
+        seen.push(rules(&[&one, &other]));
+        attach("One");
+        seen.push(rules(&[&one, &other]));
+        assert!(seen.is_sorted_by(|before, after| before < after), "{seen:?}");
     }
 }

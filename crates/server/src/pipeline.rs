@@ -244,6 +244,7 @@ impl<S: Store> Pipeline<S> {
         let mut response = match outcome {
             Ok(response) => response,
             Err(refusal) => {
+                self.models.count_failure(watched);
                 // Nothing was changed, so that the request may be repeated.
                 reserve_response(2 * refusal.item_bytes(), true, reservation)?;
                 return Err(refusal);

@@ -14,6 +14,7 @@ use partita_engine::clock::Clock;
 use partita_engine::{Breach, Engine, JudgedWrite, Judgement, WriteJudge};
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_store_memory::MemoryStore;
+use partita_value::names::TableName;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::{Random, noise, pages, parcels, readers, sessions, well_formed};
@@ -137,8 +138,8 @@ impl WriteJudge for Prepared {
         self.0.is_active()
     }
 
-    fn generation(&self) -> u64 {
-        self.0.generation()
+    fn generation(&self, tables: &mut dyn Iterator<Item = &TableName>) -> u64 {
+        self.0.generation(tables)
     }
 
     fn steps(&self, _: &[JudgedWrite<'_>]) -> usize {

@@ -106,9 +106,17 @@ struct Place {
 /// The requests of all served patterns of a model. A read is compared with those whose partition keys start as its own does.
 #[derive(Clone, Debug)]
 pub struct RequestShapes {
-    patterns: Vec<String>,
+    patterns: Vec<PatternShape>,
     places: Vec<Place>,
     parts: usize,
+}
+
+/// A pattern, and how many requests one call of it takes.
+#[derive(Clone, Debug)]
+struct PatternShape {
+    name: String,
+    /// 0 if no plan serves it.
+    requests: u64,
 }
 
 /// The sort keys that a request of a pattern reads.
@@ -147,9 +155,14 @@ pub fn request_shapes_within(model: &Model, max_parts: usize) -> Result<RequestS
 pub fn attribute_read<'s>(shapes: &'s RequestShapes, read: &ObservedRead<'_>) -> Option<&'s str> {
     let place = shapes.place(read.index)?;
     let collection = place.collection(read);
-    let groups = place.requests.of_key(read.partition);
-    let fitting = groups.filter_map(|(_, group)| group.best(read, &collection));
-    fitting.max().and_then(|(_, pattern)| shapes.patterns.get(pattern)).map(String::as_str)
+    let groups = || place.requests.of_key(read.partition).map(|(_, group)| group);
+    let fitting = groups().filter_map(|group| group.best(read, &collection));
+    let best = fitting.max().map(|(_, pattern)| pattern).or_else(|| {
+        // No item has such a key, but a value of a client may make one: what a pattern sends for it is not refused.
+        let is_empty = collection.returned().is_empty();
+        is_empty.then(|| groups().find_map(|group| group.of_no_item(&collection.span))).flatten()
+    });
+    best.and_then(|pattern| shapes.patterns.get(pattern)).map(|pattern| pattern.name.as_str())
 }
 
 /// Returns the name of the pattern that declares a Scan of the table or of an index.
@@ -164,6 +177,12 @@ impl RequestShapes {
     /// Returns how many parts the keys of the requests and the values that they list have together.
     pub fn parts(&self) -> usize {
         self.parts
+    }
+
+    /// Returns how many requests a call of each served pattern takes, by the pattern's name.
+    pub fn requests_per_call(&self) -> impl Iterator<Item = (&str, u64)> {
+        let served = self.patterns.iter().filter(|pattern| pattern.requests > 0);
+        served.map(|pattern| (pattern.name.as_str(), pattern.requests))
     }
 
     /// Returns the greatest number of parts of templates that the keys of one read may be matched against.
@@ -229,6 +248,16 @@ impl RequestGroup {
             Some((self.similarity(shape, &selection, read, collection), shape.pattern))
         });
         fitting.max()
+    }
+
+    /// Returns the number of a pattern whose keys start as those of a read do that no item meets.
+    fn of_no_item(&self, span: &Span) -> Option<usize> {
+        let starts_alike = |shape: &&RequestShape| match shape.start() {
+            Some(start) => start.contains(span),
+            // Of a whole collection, part of the sort keys that no item has is asked for by mistake.
+            None => *span == Span::everything(),
+        };
+        self.shapes.iter().find(starts_alike).map(|shape| shape.pattern)
     }
 
     /// Returns what one request reads, if it reads all that a read with these values in its partition key can return, and the read can return
@@ -339,6 +368,17 @@ impl RequestShape {
             follows: step.follow.is_some(),
             alternatives: alternatives.map(|(name, own)| (name.clone(), own.clone().into())).collect(),
             bounded: bounded_part(model, step),
+        }
+    }
+
+    /// The sort keys that start as those of the request do, whatever the values in them; `None` if it has no sort condition.
+    fn start(&self) -> Option<Span> {
+        match &self.sort {
+            SortCondition::Any => None,
+            SortCondition::Range { from, to } => Some(Span::new(Some(from), Some(to))),
+            SortCondition::Equals(template)
+            | SortCondition::BeginsWith(template)
+            | SortCondition::Between { prefix: template, .. } => Some(Span::starting_with(template.prefix())),
         }
     }
 

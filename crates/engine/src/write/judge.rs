@@ -23,8 +23,8 @@ pub trait WriteJudge: Send + Sync {
     /// Whether there is anything to judge.
     fn is_active(&self) -> bool;
 
-    /// A number that changes when the rules do.
-    fn generation(&self) -> u64;
+    /// A number that changes when the rules for one of some tables do.
+    fn generation(&self, tables: &mut dyn Iterator<Item = &TableName>) -> u64;
 
     /// About how many steps of a few nanoseconds it takes to judge these writes.
     fn steps(&self, writes: &[JudgedWrite<'_>]) -> usize;

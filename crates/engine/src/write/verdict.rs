@@ -4,7 +4,7 @@
 //! the items are still those that were drafted from, and the judge's rules the same; otherwise it is reached again.
 
 use crate::offload::heavy_work::{HEAVY_WORK, offload};
-use crate::write::judge::{JudgedWrite, Judgement, Judging, judge_parts};
+use crate::write::judge::{JudgedWrite, Judgement, Judging, WriteJudge, judge_parts};
 use crate::write::prepared_drafts::{DraftResult, PreparedDrafts};
 use crate::write::{Atomicity, Outcome, PendingCommit};
 use partita_api::Exception;
@@ -47,7 +47,7 @@ impl PendingCommit {
         prepared: &'a PreparedDrafts,
     ) -> Option<&'a Verdict> {
         let verdict = prepared.verdict.as_deref()?;
-        let generation = self.judge.as_ref()?.generation();
+        let generation = self.rules_of(self.judge.as_deref()?);
         let is_drafted = |(number, draft): (usize, &Option<&DraftResult>)| {
             draft.is_some() || self.catalog.current(&self.writes[number].table).is_none()
         };
@@ -55,9 +55,14 @@ impl PendingCommit {
         (is_valid && verdict.generation == generation).then_some(verdict)
     }
 
+    /// The number of the rules for the tables that are written.
+    fn rules_of(&self, judge: &dyn WriteJudge) -> u64 {
+        judge.generation(&mut self.writes.iter().map(|write| &write.table.name))
+    }
+
     fn judge_drafts(&self, drafts: &PreparedDrafts) -> Option<Verdict> {
         let judge = self.judge.as_deref()?;
-        let generation = judge.generation();
+        let generation = self.rules_of(judge);
         // A transaction that fails anyway is not judged.
         let fails =
             self.atomicity == Atomicity::AllOrNothing && drafts.iter().any(|(_, _, draft)| draft.is_err());

@@ -90,17 +90,18 @@ fn print(statistics: &Value) {
             .unwrap_or(0)
             .max(title.len());
         println!(
-            "\n{title:width$} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
-            "requests", "declared/s", "observed/s", "units", "p50 ms", "p99 ms", "read", "wasted"
+            "\n{title:width$} {:>10} {:>8} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
+            "requests", "failed", "declared/s", "observed/s", "units", "p50 ms", "p99 ms", "read", "wasted"
         );
         for entry in entries {
             let milliseconds = |field: &str| entry[field].as_f64().unwrap_or_default() / 1000.0;
             let rate =
                 |field: &str| entry[field].as_f64().map(|rate| format!("{rate:.1}")).unwrap_or_default();
             println!(
-                "{:width$} {:>10} {:>10} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
+                "{:width$} {:>10} {:>8} {:>10} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
                 text(&entry[label]),
                 entry["requests"],
+                entry["failed"],
                 rate("declaredPerSecond"),
                 rate("observedPerSecond"),
                 entry["units"].as_f64().unwrap_or_default(),

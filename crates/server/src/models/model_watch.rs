@@ -142,8 +142,17 @@ impl ModelWatch {
         json["reads"] = self.reads.map_or("count", ReadRule::name).into();
         json["seconds"] = seconds.into();
         json["transition"] = self.former().is_some().into();
-        let patterns = self.model.patterns.iter().map(|pattern| (pattern.name.as_str(), pattern.rps));
-        let writes = self.model.writes.iter().map(|write| (write.name.as_str(), write.rps));
+        let requests: BTreeMap<&str, u64> = self.shapes.requests_per_call().collect();
+        let patterns = self.model.patterns.iter().map(|pattern| DeclaredRate {
+            name: &pattern.name,
+            calls_per_second: pattern.rps,
+            requests_per_call: requests.get(pattern.name.as_str()).copied().unwrap_or(1),
+        });
+        let writes = self.model.writes.iter().map(|write| DeclaredRate {
+            name: &write.name,
+            calls_per_second: write.rps,
+            requests_per_call: 1,
+        });
         json["patternsNeverAsked"] = compare_rates(&mut json["patterns"], "pattern", patterns, seconds);
         json["writesNeverMade"] = compare_rates(&mut json["writes"], "write", writes, seconds);
         json["unusedIndexes"] = self.unused_indexes().into();
@@ -282,13 +291,13 @@ impl ModelWatch {
         self.is_enforced() || self.reads == Some(ReadRule::Enforce)
     }
 
-    /// Measures a request that has run.
-    pub fn measure(&self, request: AttributedRequest, response: &Response) {
+    /// Measures a request that has run; `None` if it failed, for instance on its condition.
+    pub fn measure(&self, request: AttributedRequest, response: Option<&Response>) {
         let microseconds = request.start.elapsed().as_micros() as u64;
-        let units = capacity::consumed(response, self.table());
-        let (returned, unfinished) = match request.kind {
-            Kind::Read => self.returned(response),
-            Kind::Write => (0, false),
+        let units = response.map_or(0.0, |response| capacity::consumed(response, self.table()));
+        let (returned, unfinished) = match (request.kind, response) {
+            (Kind::Read, Some(response)) => self.returned(response),
+            _ => (0, false),
         };
         let keys: u64 = request.attributions.iter().map(|attribution| attribution.keys).sum::<u64>().max(1);
         let mut statistics = self.statistics();
@@ -297,11 +306,12 @@ impl ModelWatch {
             let part = own as f64 / keys as f64;
             let returned = (returned as f64 * part).round() as u64;
             let read = match response {
-                Response::Query(output) | Response::Scan(output) => output.page.scanned_count,
+                Some(Response::Query(output) | Response::Scan(output)) => output.page.scanned_count,
                 // A key that no item has reads none.
                 _ => returned,
             };
-            let sample = Sample { read, returned, unfinished, units: units * part, microseconds };
+            let failed = response.is_none();
+            let sample = Sample { read, returned, unfinished, failed, units: units * part, microseconds };
             let entry = match (label, request.kind) {
                 (Ok(name), Kind::Read) => statistics.patterns.entry(name).or_default(),
                 (Ok(name), Kind::Write) => statistics.writes.entry(name).or_default(),
@@ -345,21 +355,32 @@ fn index_costs(model: &Model) -> BTreeMap<String, f64> {
     months.into_iter().map(|(name, cost)| (name.to_owned(), cost)).collect()
 }
 
-/// Adds the declared and the observed rate to the statistics of patterns or writes; returns the names without any request.
+/// How often a pattern or write is declared to be called, and how many requests each call takes.
+struct DeclaredRate<'m> {
+    name: &'m str,
+    calls_per_second: Option<f64>,
+    requests_per_call: u64,
+}
+
+/// Adds the declared and the observed rate of calls to the statistics of patterns or writes; returns those without any request.
 fn compare_rates<'m>(
     entries: &mut Value,
     label: &str,
-    declared: impl Iterator<Item = (&'m str, Option<f64>)>,
+    declared: impl Iterator<Item = DeclaredRate<'m>>,
     seconds: f64,
 ) -> Value {
-    let mut rates: BTreeMap<&str, Option<f64>> = declared.collect();
+    let mut rates: BTreeMap<&str, DeclaredRate<'_>> = declared.map(|rate| (rate.name, rate)).collect();
     for entry in entries.as_array_mut().into_iter().flatten() {
-        let observed = entry["requests"].as_f64().unwrap_or_default() / seconds.max(1.0);
-        let rate = entry[label].as_str().and_then(|name| rates.remove(name)).flatten();
-        entry["declaredPerSecond"] = json!(rate);
-        entry["observedPerSecond"] = json!(observed);
+        let rate = entry[label].as_str().and_then(|name| rates.remove(name));
+        let per_call = rate.as_ref().map_or(1, |rate| rate.requests_per_call);
+        let calls = entry["requests"].as_f64().unwrap_or_default() / per_call as f64;
+        entry["requestsPerCall"] = json!(per_call);
+        entry["declaredPerSecond"] = json!(rate.and_then(|rate| rate.calls_per_second));
+        entry["observedPerSecond"] = json!(calls / seconds.max(1.0));
     }
-    rates.into_iter().map(|(name, rate)| json!({ label: name, "declaredPerSecond": rate })).collect()
+    let never =
+        |rate: DeclaredRate<'_>| json!({ label: rate.name, "declaredPerSecond": rate.calls_per_second });
+    rates.into_values().map(never).collect()
 }
 
 /// Why a request that breaks a rule is refused.
@@ -391,6 +412,31 @@ mod tests {
         let attribute = |origin: Origin| watch.attribute_request(&query("GSI1", "USER#1"), origin).unwrap();
         assert!(attribute(Origin::Application).is_some());
         assert!(attribute(Origin::Maintenance).is_none() && attribute(Origin::Migration).is_none());
+    }
+
+    #[test]
+    fn rates_are_of_calls_and_failed_requests_count() {
+        let text = format!(
+            "{MODEL}[entity.Vote]\nattributes = {{ pollId = \"id\", votes = \"int\" }}\n\
+             shard = {{ count = 4 }}\nkey = [\"POLL#{{pollId}}#{{shard}}\"]\n\
+             identity = \"pollId\"\n[pattern]\n\
+             votes = {{ in = [\"pollId\"], out = \"Vote*\", rps = 1 }}\n"
+        );
+        let watch = ModelWatch::new(read(&Source::new("model", &text)).unwrap(), Mode::Warn);
+        for shard in 0..4 {
+            let body = serde_json::json!({
+                "TableName": "Shop", "KeyConditionExpression": "PK = :k",
+                "ExpressionAttributeValues": { ":k": { "S": format!("POLL#1#{shard}") } },
+            });
+            let request = partita_wire::decode(Operation::Query, body.to_string().as_bytes());
+            let Ok(request) = request else { panic!("{body}") };
+            let attributed = watch.attribute_request(&request, Origin::Application).unwrap();
+            watch.measure(attributed.unwrap(), None);
+        }
+        let votes = &watch.json()["patterns"][0];
+        assert_eq!((&votes["requests"], &votes["failed"]), (&json!(4), &json!(4)), "{votes}");
+        // Within the first second.
+        assert_eq!((&votes["requestsPerCall"], &votes["observedPerSecond"]), (&json!(4), &json!(1.0)));
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub struct RequestStatistics {
     read: u64,
     returned: u64,
     unfinished: u64,
+    failed: u64,
     units: f64,
     latency: LatencyHistogram,
 }
@@ -48,6 +49,7 @@ pub struct Sample {
     pub read: u64,
     pub returned: u64,
     pub unfinished: bool,
+    pub failed: bool,
     pub units: f64,
     pub microseconds: u64,
 }
@@ -70,13 +72,14 @@ impl RequestStatistics {
         self.read += sample.read;
         self.returned += sample.returned;
         self.unfinished += u64::from(sample.unfinished);
+        self.failed += u64::from(sample.failed);
         self.units += sample.units;
         self.latency.add(sample.microseconds);
     }
 
     fn json(&self, label: &str, name: &str) -> Value {
         json!({
-            label: name, "requests": self.requests, "units": self.units,
+            label: name, "requests": self.requests, "failed": self.failed, "units": self.units,
             "p50Microseconds": self.latency.percentile(0.5), "p99Microseconds": self.latency.percentile(0.99),
             "itemsRead": self.read, "itemsReturned": self.returned,
             "filterWaste": self.read.saturating_sub(self.returned), "unfinishedPages": self.unfinished,

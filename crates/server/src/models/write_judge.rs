@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use partita_design::audit::judge::Change;
 use partita_design::item::{Item, Value};
 use partita_engine::{Breach, JudgedWrite, Judgement, WriteJudge};
+use partita_value::names::TableName;
 use partita_value::{ItemRef, MapRef, ValueRef};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,8 +37,8 @@ impl WriteJudge for MigrationJudge {
         self.models.is_active()
     }
 
-    fn generation(&self) -> u64 {
-        self.models.generation()
+    fn generation(&self, tables: &mut dyn Iterator<Item = &TableName>) -> u64 {
+        self.models.generation(tables)
     }
 
     fn steps(&self, writes: &[JudgedWrite<'_>]) -> usize {
@@ -65,8 +66,9 @@ impl WriteJudge for Models {
         self.any.load(Ordering::Acquire)
     }
 
-    fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+    fn generation(&self, tables: &mut dyn Iterator<Item = &TableName>) -> u64 {
+        let attached = self.attached();
+        tables.filter_map(|table| attached.changes.get(table.as_str()).copied()).max().unwrap_or_default()
     }
 
     fn steps(&self, writes: &[JudgedWrite<'_>]) -> usize {

@@ -3,7 +3,7 @@
 use super::by_start::ByStart;
 use super::collection::EntityKeys;
 use super::field_table::FieldTable;
-use super::{Place, RequestGroup, RequestShape, RequestShapes};
+use super::{PatternShape, Place, RequestGroup, RequestShape, RequestShapes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Model};
 use crate::plan::{Plan, Step};
@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct ShapesBuilder<'m> {
     model: &'m Model,
     places: Vec<PlaceBuilder<'m>>,
+    patterns: Vec<PatternShape>,
     /// How many parts the keys of the requests and the values that they list have together.
     pub parts: usize,
 }
@@ -31,11 +32,16 @@ struct PlaceBuilder<'m> {
 impl<'m> ShapesBuilder<'m> {
     pub fn new(model: &'m Model) -> ShapesBuilder<'m> {
         let places = TableOrIndex::all(model).into_iter().map(|place| PlaceBuilder::new(model, place));
-        ShapesBuilder { model, places: places.collect(), parts: 0 }
+        let patterns =
+            model.patterns.iter().map(|pattern| PatternShape { name: pattern.name.clone(), requests: 0 });
+        ShapesBuilder { model, places: places.collect(), patterns: patterns.collect(), parts: 0 }
     }
 
     /// Adds the requests of a pattern's plan.
     pub fn add(&mut self, pattern: usize, plan: &Plan<'m>) {
+        if let Some(served) = self.patterns.get_mut(pattern) {
+            served.requests = plan.requests();
+        }
         for (number, step) in plan.steps.iter().enumerate() {
             for step in step.by_key() {
                 let shape = RequestShape::new(self.model, pattern, &step, &plan.steps[..number]);
@@ -50,7 +56,7 @@ impl<'m> ShapesBuilder<'m> {
 
     pub fn finish(self) -> RequestShapes {
         RequestShapes {
-            patterns: self.model.patterns.iter().map(|pattern| pattern.name.clone()).collect(),
+            patterns: self.patterns,
             places: self.places.into_iter().map(|place| place.finish(self.model)).collect(),
             parts: self.parts,
         }
