@@ -249,6 +249,27 @@ fn a_table_per_entity_reads_each_entity_by_itself() {
 }
 
 #[test]
+fn capacity_is_provisioned_for_each_table_and_each_index() {
+    let prices = Prices::parse(DEFAULT_PRICES).unwrap();
+    let priced = |index: &str| {
+        let text = family(10, 10, 20, 4000).replace("[entity.Shop]", &format!("{index}[entity.Shop]"));
+        cost(&support::model(&text), &prices)
+    };
+    // Without traffic each table takes one read unit and one write unit; a local index takes those of its table.
+    let least = (prices.read_hour + prices.write_hour) * 730.0;
+    let close = |price: f64, units: f64| (price - units * least).abs() < 1e-9;
+    for (index, one_table, table_per_entity) in [
+        ("", 1.0, 2.0),
+        ("[index.Local]\nlocal = true\nkeys = [\"PK\", \"soldAt\"]\n", 1.0, 2.0),
+        ("[index.Global]\nkeys = [\"note\", \"soldAt\"]\n", 2.0, 3.0),
+    ] {
+        let cost = priced(index);
+        assert!(close(cost.provisioned(&prices), one_table), "{index}");
+        assert!(close(cost.provisioned_apart(&prices), table_per_entity), "{index}");
+    }
+}
+
+#[test]
 fn local_indexes_are_in_the_partitions_of_the_table() {
     let text = family(1_000, 100, 4_000_000, 2000).replace("[entity.Shop]", "INDEX[entity.Shop]")
         + "[write]\nsell = { create = \"Sale\", rps = 400 }\n";

@@ -6,10 +6,11 @@ use crate::capacity::prices::Prices;
 use crate::capacity::size;
 use crate::capacity::traffic::{DAY, Shape};
 use crate::capacity::write_effects;
-use crate::keys::key_mapping::TableOrIndex;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Model, Pattern, Write};
+use crate::model::{Index, Model, Pattern, Write};
 use crate::plan::{Operation, Plan, Step, plan};
+use std::collections::BTreeMap;
 
 /// Hours of a month.
 const HOURS: f64 = 730.0;
@@ -66,6 +67,8 @@ pub struct Cost {
     pub per_entity: Load,
     /// The load of the table and of each global index.
     pub locations: Vec<LocationLoad>,
+    /// The load of each of the tables of a design with one for each entity, and of their global indexes, by entity and index.
+    apart: BTreeMap<(String, Option<String>), Load>,
     /// The shape of the traffic.
     pub shape: Shape,
     /// The patterns with a rate.
@@ -143,6 +146,11 @@ impl Cost {
         self.locations.iter().map(|location| location.load.provisioned(prices, &self.shape)).sum()
     }
 
+    /// Returns the monthly price of a table per entity with provisioned capacity: that of each table and each of their indexes.
+    pub fn provisioned_apart(&self, prices: &Prices) -> f64 {
+        self.apart.values().map(|load| load.provisioned(prices, &self.shape)).sum()
+    }
+
     /// Returns the price of both modes and what decides between them; `None` without traffic.
     pub fn choice(&self, prices: &Prices) -> Option<Choice> {
         let load = &self.single_table;
@@ -169,6 +177,7 @@ pub fn cost(model: &Model, prices: &Prices) -> Cost {
         single_table: Load::default(),
         per_entity: Load::default(),
         locations: locations(model),
+        apart: apart(model),
         shape: Shape::of(model),
         patterns: Vec::new(),
         writes: Vec::new(),
@@ -200,6 +209,18 @@ fn locations(model: &Model) -> Vec<LocationLoad> {
     std::iter::once("table").chain(global).map(one).collect()
 }
 
+/// The tables of a design with one for each entity, and their global indexes, without load.
+fn apart(model: &Model) -> BTreeMap<(String, Option<String>), Load> {
+    let mappings = TableOrIndex::all(model).into_iter().flat_map(|location| location.mappings(model));
+    let place = |mapping: &KeyMapping<'_>| place_apart(&mapping.entity.name, mapping.location.index);
+    mappings.map(|mapping| (place(&mapping), Load::default())).collect()
+}
+
+/// Where a table per entity holds what the table or an index has of an entity. Local indexes are in the table.
+fn place_apart(entity: &str, index: Option<&Index>) -> (String, Option<String>) {
+    (entity.to_owned(), index.filter(|index| !index.local).map(|index| index.name.clone()))
+}
+
 impl Cost {
     /// The load of an index, or of the table.
     fn location(&mut self, index: Option<&str>) -> &mut LocationLoad {
@@ -209,12 +230,15 @@ impl Cost {
 
     fn add_pattern(&mut self, model: &Model, prices: &Prices, pattern: &Pattern, plan: &Plan<'_>, rps: f64) {
         let peak = self.shape.peak_of(pattern.peak);
-        let (units_apart, requests_apart) = per_entity_cost(plan);
         self.single_table.add_reads(plan.units() * rps, peak);
         self.single_table.requests += plan.requests() as f64 * rps;
-        self.per_entity.add_reads(units_apart * rps, peak);
-        self.per_entity.requests += requests_apart * rps;
         for step in &plan.steps {
+            self.per_entity.requests += requests_apart(step) * rps;
+            for (entity, units) in step.targets.iter().zip(units_apart(step)) {
+                self.per_entity.add_reads(units * rps, peak);
+                let load = self.apart.entry(place_apart(&entity.name, step.location.index)).or_default();
+                load.add_reads(units * rps, peak);
+            }
             let location = self.location(step.location.index.map(|index| index.name.as_str()));
             location.load.add_reads(step.units() * rps, peak);
             location.basis = location.basis.and(step.basis(model));
@@ -231,6 +255,9 @@ impl Cost {
             let location = self.location(effect.index.as_deref());
             location.load.add_writes(effect.units * rps, peak);
             location.basis = location.basis.and(effect.basis);
+            let index = effect.index.as_deref().and_then(|name| model.index(name));
+            let load = self.apart.entry(place_apart(&effect.entity, index)).or_default();
+            load.add_writes(effect.units * rps, peak);
             units = units + Estimate::new(effect.units, effect.basis);
         }
         for load in [&mut self.single_table, &mut self.per_entity] {
@@ -252,17 +279,22 @@ impl Cost {
     }
 }
 
-/// Read units and requests of a plan with a table per entity: one request for each entity, and nothing else beside it.
-fn per_entity_cost(plan: &Plan<'_>) -> (f64, f64) {
-    let one = |step: &Step<'_>| {
-        let requests = step.fan_out as f64;
-        if step.operation == Operation::BatchGet {
-            return (step.units(), requests);
-        }
-        let units = step.bytes_of_targets.iter().map(|bytes| read_units(bytes / requests, step.strong));
-        (units.sum::<f64>() * requests, step.targets.len() as f64 * requests)
+/// The requests of a step with a table per entity: as many for each entity, while one batch reads several tables.
+fn requests_apart(step: &Step<'_>) -> f64 {
+    let requests = step.fan_out as f64;
+    if step.operation == Operation::BatchGet { requests } else { step.targets.len() as f64 * requests }
+}
+
+/// The read units of a step with a table per entity, of each of its entities: nothing else is read beside it.
+fn units_apart(step: &Step<'_>) -> Vec<f64> {
+    let bytes: f64 = step.bytes_of_targets.iter().sum();
+    let requests = step.fan_out as f64;
+    let units = |own: &f64| match step.operation {
+        Operation::BatchGet if bytes > 0.0 => step.units() * own / bytes,
+        Operation::BatchGet => step.units() / step.targets.len() as f64,
+        _ => read_units(own / requests, step.strong) * requests,
     };
-    plan.steps.iter().map(one).fold((0.0, 0.0), |(units, requests), (u, r)| (units + u, requests + r))
+    step.bytes_of_targets.iter().map(units).collect()
 }
 
 /// Returns the bytes of the table or an index, with what is billed for every item and index entry in addition.

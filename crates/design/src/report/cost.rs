@@ -31,7 +31,7 @@ pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
     row("stored", &|load| format_bytes(load.bytes));
     row("storage", &|load| format!("{:.2}", load.storage(prices)));
     row("on demand", &|load| format!("{:.2}", load.on_demand(prices)));
-    let (one, several) = (cost.provisioned(prices), cost.per_entity.provisioned(prices, &cost.shape));
+    let (one, several) = (cost.provisioned(prices), cost.provisioned_apart(prices));
     text.push_str(&format!("{:24} {one:>16.2} {several:>18.2}\n", "or provisioned"));
     text.push_str(&capacity_text(cost, prices));
     text.push_str(&choice_text(cost, prices));
@@ -99,10 +99,10 @@ fn growth_text(model: &Model, prices: &Prices) -> String {
 
 /// Formats the cost as JSON.
 pub fn json(cost: &Cost, prices: &Prices) -> Value {
-    let load = |load: &Load| {
+    let load = |load: &Load, provisioned: f64| {
         json!({
             "requestsPerSecond": load.requests, "readUnitsPerSecond": load.reads, "writeUnitsPerSecond": load.writes,
-            "bytes": load.bytes, "onDemand": load.on_demand(prices), "provisioned": load.provisioned(prices, &cost.shape),
+            "bytes": load.bytes, "onDemand": load.on_demand(prices), "provisioned": provisioned,
             "storage": load.storage(prices),
         })
     };
@@ -131,7 +131,8 @@ pub fn json(cost: &Cost, prices: &Prices) -> Value {
             "peak": cost.shape.peak, "idleHours": cost.shape.idle_hours, "sudden": cost.shape.sudden,
             "basis": cost.shape.basis.name(), "targetUtilisation": prices.utilisation,
         },
-        "singleTable": load(&cost.single_table), "tablePerEntity": load(&cost.per_entity),
+        "singleTable": load(&cost.single_table, cost.provisioned(prices)),
+        "tablePerEntity": load(&cost.per_entity, cost.provisioned_apart(prices)),
         "capacity": cost.locations.iter().map(location).collect::<Vec<_>>(),
         "choice": cost.choice(prices).map(|choice| json!({
             "cheaper": if choice.is_provisioned() { "provisioned" } else { "onDemand" },
