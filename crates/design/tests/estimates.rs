@@ -298,6 +298,31 @@ fn markers_of_unique_values_are_stored_too() {
 }
 
 #[test]
+fn no_figure_exceeds_the_declared_maximum() {
+    let read = |text: &str| {
+        let model = support::model(&support::with_table(text));
+        let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+        (plan.steps[0].items.average, plan.steps[0].items.max)
+    };
+    // Each of four shards has at most 20.
+    let shards = "[entity.Log]\nattributes = { device = \"id\", at = \"timestamp\", logId = \"ulid\" }\n\
+        key = [\"D#{device}#{shard}\", \"L#{at}#{logId}\"]\nshard = { count = 4 }\nexpect = { count = 100_000, max = 20 }\n\
+        [pattern]\nlogs = { in = [\"device\"], out = \"Log*\" }\n";
+    assert_eq!(read(shards), (80.0, 80.0));
+    // So has each of three months.
+    let months = "[entity.Log]\nattributes = { device = \"id\", at = \"timestamp\", logId = \"ulid\" }\n\
+        key = [\"D#{device}#{at:month}\", \"L#{at}#{logId}\"]\nexpect = { count = 100_000, max = 20 }\n[pattern]\n\
+        logs = { in = [\"device\"], range = { by = \"at\", from = \"2026-01-01T00:00:00Z\", to = \"2026-03-31T00:00:00Z\" }, out = \"Log*\" }\n";
+    assert_eq!(read(months), (60.0, 60.0));
+    // The numbers of both make 100 for each, and only 5 are declared.
+    let parents = "[entity.Tenant]\nattributes = { tenantId = \"id\" }\nkey = [\"T#{tenantId}\", \"T\"]\nexpect = { count = 10 }\n\
+        [entity.User]\nattributes = { tenantId = \"id\", userId = \"id\" }\nkey = [\"T#{tenantId}\", \"U#{userId}\"]\n\
+        expect = { count = 1000, per = \"Tenant\", MAX }\n[pattern]\nusers = { in = [\"tenantId\"], out = \"User*\" }\n";
+    assert_eq!(read(&parents.replace("MAX", "max = 5")), (5.0, 5.0));
+    assert_eq!(read(&parents.replace("MAX", "max = 500")), (100.0, 500.0));
+}
+
+#[test]
 fn only_a_write_of_the_parent_is_known_to_write_all_its_children() {
     let findings = |write: &str| {
         let model = support::model(&format!("{}[write]\n{write}\n", family(10, 200, 300, 500)));

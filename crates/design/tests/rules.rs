@@ -1183,6 +1183,46 @@ fn rule_110_growth_shows_what_breaks_first() {
 }
 
 #[test]
+fn declared_numbers_do_not_contradict_a_declared_maximum() {
+    let users = |count: u64, max: u64| {
+        support::with_table(&format!(
+            r#"
+[entity.Tenant]
+attributes = {{ tenantId = "id" }}
+key = ["T#{{tenantId}}", "T"]
+expect = {{ count = 10, bytes = 100 }}
+[entity.User]
+attributes = {{ tenantId = "id", userId = "id" }}
+key = ["T#{{tenantId}}", "U#{{userId}}"]
+expect = {{ count = {count}, per = "Tenant", max = {max}, bytes = 100 }}
+"#
+        ))
+    };
+    assert!(has(&users(1000, 5), "P407", Warning));
+    assert_eq!(
+        message_of(&users(1000, 5), "P407"),
+        "100 items for each Tenant follow from the declared numbers, more than max = 5"
+    );
+    assert!(!has(&users(1000, 100), "P407", Warning));
+    let tags = |kind: &str, max: u64| {
+        support::with_table(&format!(
+            r#"
+[entity.Tag]
+attributes = {{ tag = {{ type = "string", values = 200 }}, itemId = "ulid" }}
+identity = ["tag", "itemId"]
+key = ["TAG#{{tag}}{kind}", "ITEM#{{itemId}}"]
+expect = {{ count = 10_000, max = {max} }}
+SHARD
+"#
+        ))
+    };
+    let plain = |max| tags("", max).replace("SHARD", "");
+    let sharded = |max| tags("#{shard}", max).replace("SHARD", "shard = { count = 5 }");
+    assert!(has(&plain(49), "P407", Warning) && !has(&plain(50), "P407", Warning));
+    assert!(has(&sharded(9), "P407", Warning) && !has(&sharded(10), "P407", Warning));
+}
+
+#[test]
 fn rule_111_the_shape_of_the_traffic_decides_between_on_demand_and_provisioned() {
     let prices = Prices::parse(DEFAULT_PRICES).unwrap();
     let choice = |traffic: &str| {

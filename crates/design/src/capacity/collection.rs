@@ -69,8 +69,8 @@ pub fn at_the_fullest_key(model: &Model, mapping: &KeyMapping<'_>) -> Estimate {
     let each = size::entry(model, mapping);
     let fields: Vec<String> =
         mapping.partition.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
-    let items = estimate::items_at(model, mapping, &fields);
-    let shards = shards::in_use(model, mapping).value;
+    let keys = shards::in_use(model, mapping);
+    let (items, shards) = (estimate::items_at(model, mapping, &fields).under_keys(mapping, keys), keys.value);
     let most = items.most_known();
     if !most.basis.is_assumed() {
         return (most * each).map(|bytes| bytes / shards);
@@ -89,7 +89,7 @@ fn created_in_a_year(model: &Model, entity: &Entity) -> f64 {
     let own = actions.filter(|(_, action)| action.entity == entity.name);
     let rate: f64 = own
         .map(|(write, action)| {
-            let each = items_of_action(write, action, entity).average;
+            let each = items_of_action(model, write, action, entity).average;
             match action.verb {
                 Verb::Create => write.rps.unwrap_or_default() * each,
                 Verb::Delete => -write.rps.unwrap_or_default() * each,

@@ -5,7 +5,8 @@
 use crate::capacity::basis::{Basis, Estimate};
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Entity, Model};
+use crate::model::{Attribute, Entity, Expectations, Model};
+use crate::template::{SHARD, Template};
 use std::collections::BTreeSet;
 
 /// The largest page of a Query.
@@ -71,6 +72,22 @@ impl ItemCount {
         self
     }
 
+    /// Returns the same count within a maximum that takes the place of an assumed one.
+    fn within(self, most: Estimate) -> ItemCount {
+        let bounded = self.at_most(most);
+        if !self.max_basis.is_assumed() {
+            return bounded;
+        }
+        ItemCount { max: most.value, max_basis: most.basis, ..bounded }
+    }
+
+    /// Returns the same count, if it is that of the items under so many partition keys.
+    pub fn under_keys(self, mapping: &KeyMapping<'_>, keys: Estimate) -> ItemCount {
+        let is_of_table = mapping.location.index.is_none_or(|index| index.local);
+        let most = most_of_key(mapping.entity).filter(|_| is_of_table);
+        most.map_or(self, |most| self.at_most(most * keys))
+    }
+
     /// Returns the count of as many items for each of others.
     pub fn times(self, other: ItemCount) -> ItemCount {
         ItemCount {
@@ -110,7 +127,7 @@ fn total_within(model: &Model, entity: &Entity, depth: u32) -> Estimate {
         return Estimate::assumed(ASSUMED_COUNT);
     }
     if let Some(parent) = parent(model, entity) {
-        return total_within(model, parent, depth - 1) * per_parent(entity).average();
+        return total_within(model, parent, depth - 1) * per_parent(model, entity).average();
     }
     let original = entity.copies.as_deref().and_then(|name| model.entity(name));
     original.map_or(Estimate::assumed(ASSUMED_COUNT), |original| total_within(model, original, depth - 1))
@@ -121,20 +138,29 @@ fn parent<'m>(model: &'m Model, entity: &Entity) -> Option<&'m Entity> {
     entity.expect.per.as_deref().and_then(|name| model.entity(name))
 }
 
-/// The items of an entity for each parent.
-pub fn per_parent(entity: &Entity) -> ItemCount {
+/// The items of an entity for each parent: the declared average, or what the declared numbers of both make, and no more than the declared
+/// maximum.
+pub fn per_parent(model: &Model, entity: &Entity) -> ItemCount {
     let expect = &entity.expect;
-    let most = expect.max.map(|max| max as f64);
-    // Without an average, what is declared is the maximum.
-    let average =
-        expect.average.unwrap_or_else(|| most.map_or(ASSUMED_AVERAGE, |most| most.min(ASSUMED_AVERAGE)));
-    let declared = |given: bool| if given { Basis::Declared } else { Basis::Assumed };
-    ItemCount {
-        average,
-        max: most.unwrap_or(average * ASSUMED_SKEW).max(average),
-        basis: declared(expect.average.is_some()),
-        max_basis: declared(most.is_some()),
-    }
+    let most = expect.max.map(|max| Estimate::declared(max as f64));
+    let average = expect.average.map(Estimate::declared).or_else(|| shared_out(model, entity));
+    let average = average.unwrap_or(Estimate::assumed(ASSUMED_AVERAGE));
+    let open = Estimate::assumed(average.value * ASSUMED_SKEW);
+    let items = ItemCount { max: open.value, max_basis: open.basis, ..ItemCount::exactly(average) };
+    most.map_or(items, |most| items.within(most))
+}
+
+/// The declared number of items, shared out among the parents, if their number is known, too.
+pub fn shared_out(model: &Model, entity: &Entity) -> Option<Estimate> {
+    let parents = total(model, parent(model, entity)?);
+    let all = entity.expect.count.filter(|_| !parents.basis.is_assumed() && parents.value > 0.0)?;
+    Some(parents.map(|parents| all as f64 / parents))
+}
+
+/// Returns the most items of an entity that the model declares for one partition key of the table: the maximum that is not that of a parent.
+pub fn most_of_key(entity: &Entity) -> Option<Estimate> {
+    let most = entity.expect.max.filter(|_| entity.expect.per.is_none());
+    most.map(|most| Estimate::declared(most as f64))
 }
 
 /// Returns whether the number of an entity's items rests on declarations.
@@ -198,22 +224,35 @@ fn items_within(model: &Model, entity: &Entity, fixed: &[&str], depth: u32) -> I
     let (above, own): (Vec<&str>, Vec<&str>) =
         fixed.iter().partition(|name| parent.is_some_and(|parent| belongs(model, parent, name, depth - 1)));
     let mut amount = match parent.filter(|_| !above.is_empty()) {
-        Some(parent) => times(items_within(model, parent, &above, depth - 1), per_parent(entity)),
+        Some(parent) => times(items_within(model, parent, &above, depth - 1), per_parent(model, entity)),
         None => ItemCount::exactly(total(model, entity)),
     };
     for name in own {
         narrow(model, entity, name, &mut amount);
     }
-    // Without a parent, the declared maximum is that of one partition key.
-    let partition = entity.key.first().is_some_and(|key| key.fields().all(has));
-    if let Some(most) = entity.expect.max.filter(|_| entity.expect.per.is_none() && partition) {
-        let most = Estimate::declared(most as f64);
-        amount = amount.at_most(most);
-        if amount.max_basis.is_assumed() {
-            (amount.max, amount.max_basis) = (most.value, most.basis);
+    let is_fixed = |key: &&Template| key.fields().all(|name| name == SHARD || has(name));
+    match (entity.key.first().filter(is_fixed), most_of_key(entity)) {
+        (Some(key), Some(most)) => {
+            amount.within(shards_of_key(entity, key).map_or(most, |shards| most * shards))
         }
+        _ => amount,
     }
-    amount
+}
+
+/// Returns how many items are under each partition key of the table on average, whatever maximum is declared for one.
+pub fn average_under_key(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
+    let open = Expectations { max: None, ..mapping.entity.expect.clone() };
+    let entity = Entity { expect: open, ..mapping.entity.clone() };
+    let key = entity.key.first()?;
+    let fields: Vec<String> = key.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
+    let all = items(model, &entity, &fields).average();
+    Some(shards_of_key(&entity, key).map_or(all, |shards| all * shards.map(f64::recip)))
+}
+
+/// The number of partition keys over which shards spread what would be under one.
+fn shards_of_key(entity: &Entity, key: &Template) -> Option<Estimate> {
+    let shard = entity.shard.as_ref().filter(|_| key.has_field(SHARD))?;
+    Some(Estimate::declared(shard.count as f64))
 }
 
 /// Returns whether an attribute belongs to the key of an entity, or of a parent of it.
@@ -280,7 +319,9 @@ pub fn items_at(model: &Model, mapping: &KeyMapping<'_>, fixed: &[String]) -> It
     let here = here.map(|count| (count / values).max(count.min(1.0)));
     if sifted.is_empty() {
         let max_basis = here.basis.and(Basis::Derived);
-        return ItemCount { average: here.value, max: here.value * values, basis: max_basis, max_basis };
+        let divided =
+            ItemCount { average: here.value, max: here.value * values, basis: max_basis, max_basis };
+        return if amount.max_basis.is_assumed() { divided } else { divided.at_most(amount.max()) };
     }
     // No more than there are with the same attributes, in the index or not.
     let whole = items(model, mapping.entity, &sifted);

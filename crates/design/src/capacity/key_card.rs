@@ -89,8 +89,9 @@ pub fn cards(model: &Model) -> Vec<KeyCard<'_>> {
 fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m> {
     let fixed: Vec<String> =
         mapping.partition.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
-    let shards = shards::in_use(model, &mapping).value;
-    let mut items = estimate::items_at(model, &mapping, &fixed);
+    let keys = shards::in_use(model, &mapping);
+    let (mut items, shards) =
+        (estimate::items_at(model, &mapping, &fixed).under_keys(&mapping, keys), keys.value);
     items.average = (items.average / shards).max(items.average.min(1.0));
     items.max = (items.max / shards).max(items.max.min(1.0));
     let values = values(model, &mapping, items);

@@ -74,7 +74,7 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
     let mut effects = Vec::new();
     for action in &write.actions {
         let Some(entity) = model.entity(&action.entity) else { continue };
-        let number = items_of_action(write, action, entity);
+        let number = items_of_action(model, write, action, entity);
         let (times, size) = (number.average, size::item(model, entity));
         let basis = number.basis.and(size.basis).and(Basis::Derived);
         // A transaction takes two phases, and so does a write that keeps a value unique.
@@ -116,11 +116,11 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
 
 /// Returns the number of items that one action of a write touches. What is expected per parent is the number only where the write makes or
 /// deletes the parent too, or changes all copies of it; elsewhere that is an assumption.
-pub fn items_of_action(write: &Write, action: &Action, entity: &Entity) -> ItemCount {
+pub fn items_of_action(model: &Model, write: &Write, action: &Action, entity: &Entity) -> ItemCount {
     if !action.many {
         return ItemCount::one();
     }
-    let all = estimate::per_parent(entity);
+    let all = estimate::per_parent(model, entity);
     if touches_all(write, action, entity) {
         return all;
     }

@@ -8,7 +8,7 @@ use crate::capacity::growth::MAX_ITEM_BYTES;
 use crate::capacity::size;
 use crate::capacity::write_effects::{items_of_action, markers_of_action};
 use crate::finding::{Finding, Severity};
-use crate::formatting::format_bytes;
+use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Action, Aggregate, Entity, Index, Verb};
 use crate::name_hints;
@@ -39,6 +39,7 @@ impl<'m> Checker<'m> {
             }
         }
         for mapping in self.keys.mappings(TableOrIndex { index: None }).to_vec() {
+            self.expected_most(&mapping);
             self.collection(&mapping);
         }
         self.refused_names();
@@ -47,6 +48,30 @@ impl<'m> Checker<'m> {
         for write in model.writes.iter().filter(|write| write.transact) {
             self.transaction(write);
         }
+    }
+
+    /// No parent, and no partition key, has more items on average than the most that are declared for one.
+    fn expected_most(&mut self, mapping: &KeyMapping<'m>) {
+        let (model, entity) = (self.model, mapping.entity);
+        let Some(max) = entity.expect.max else { return };
+        let (average, each) = match &entity.expect.per {
+            Some(parent) => (estimate::shared_out(model, entity), parent.clone()),
+            None => (estimate::average_under_key(model, mapping), format!("key {}", mapping.partition)),
+        };
+        let Some(average) =
+            average.filter(|average| !average.basis.is_assumed() && average.value > max as f64)
+        else {
+            return;
+        };
+        let most = format_number(average.value);
+        let finding = self.about_entity("P407", Severity::Warning, entity);
+        let message =
+            format!("{most} items for each {each} follow from the declared numbers, more than max = {max}");
+        let help = format!(
+            "expect max = {} or more, or fewer items; figures are bounded by max",
+            average.value.ceil()
+        );
+        self.report(finding.with_message(message).with_help(help));
     }
 
     /// Tables and indexes have names that DynamoDB accepts.
@@ -176,7 +201,7 @@ impl<'m> Checker<'m> {
         let (mut usual, mut most) = (Estimate::declared(0.0), Estimate::declared(0.0));
         for action in &write.actions {
             let Some(entity) = model.entity(&action.entity) else { continue };
-            let items = items_of_action(write, action, entity);
+            let items = items_of_action(model, write, action, entity);
             let marked = Estimate::derived(1.0 + markers_of_action(action, entity) as f64);
             usual = usual + items.average() * marked;
             most = most + items.most_known() * marked;

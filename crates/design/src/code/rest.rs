@@ -103,6 +103,13 @@ pub(super) const REST: &[Code] = &[
         page: "The figures expected in a year (`count_in_a_year`, `average_in_a_year`, `max_in_a_year`, `rps_in_a_year`) exceed a limit in the month that the finding names: an item of 400 KB, a collection of 10 GB with a local index, a hot key; as a note, a page of 1 MB or 10 GB under one key of an index. `partita model growth` shows every month.",
     },
     Code {
+        code: "P407",
+        title: "declared numbers contradict each other",
+        severity: Severity::Warning,
+        rules: &[81],
+        page: "The declared numbers of items (`count`, that of the parent, `values`) make more items for each parent, or for each partition key, than the declared `max`. One of them is wrong. Figures are bounded by `max`, so that `explain`, `cost` and the rules about sizes may judge too little.",
+    },
+    Code {
         code: "P501",
         title: "copy without a transaction",
         severity: Severity::Error,

@@ -78,7 +78,11 @@ impl<'m> Planner<'_, 'm> {
         for mapping in
             extras.iter().filter_map(|entity| self.keys.mapping(first.mapping.location, &entity.name))
         {
-            amount.add(beside(self.model, mapping), size::entry(self.model, mapping).value);
+            let keys = Estimate::new(requests, first.fan_out_basis);
+            amount.add(
+                beside(self.model, mapping).under_keys(mapping, keys),
+                size::entry(self.model, mapping).value,
+            );
         }
         amount
     }
@@ -111,7 +115,8 @@ fn collection(model: &Model, access: &Access<'_>) -> ItemCount {
     let is_in_some_shards = !access.shards.numbers.is_empty() && access.shards.share < 1.0;
     let is_part = access.is_selective || access.is_bounded() || is_in_some_shards;
     let basis = if is_part && all.max > 1.0 { Basis::Assumed } else { all.basis };
-    ItemCount { average, basis, ..all }
+    let keys = Estimate::new(access.fan_out as f64, access.fan_out_basis);
+    ItemCount { average, basis, ..all }.under_keys(&access.mapping, keys)
 }
 
 /// The items of all values that requests take in turn: as many as there are for one value, for each of them, and no more than without the test.

@@ -367,7 +367,8 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
     }
     for action in write.actions.iter().filter(|action| action.many) {
         let Some(entity) = model.entity(&action.entity) else { continue };
-        let (shown, expected) = (items_shown(write, action, entity), items_of_action(write, action, entity));
+        let (shown, expected) =
+            (items_shown(model, write, action, entity), items_of_action(model, write, action, entity));
         if expected.average.round() as u64 != shown {
             text.push_str(&format!(
                 "         {} stand for {}\n",

@@ -110,6 +110,11 @@ pub const SIZES: &[Planter] = &[
         m.draft.replace(&entity(&m.owner), "expect", " }", growing);
         Some(entity(&m.owner))
     }),
+    planter("", "P407", |m| {
+        let expect = format!("{{ per = \"{}\", count = 900_000_000, max = 20, bytes = 300 }}", m.owner);
+        m.draft.set(&entity(&m.record), "expect", expect);
+        Some(entity(&m.record))
+    }),
 ];
 
 /// Mistakes in writes.

@@ -37,8 +37,8 @@ pub(super) struct Example<'w, 'm> {
 }
 
 /// Returns how many items the requests of a write show for one of its actions.
-pub fn items_shown(write: &Write, action: &Action, entity: &Entity) -> u64 {
-    let expected = items_of_action(write, action, entity).average.round() as u64;
+pub fn items_shown(model: &Model, write: &Write, action: &Action, entity: &Entity) -> u64 {
+    let expected = items_of_action(model, write, action, entity).average.round() as u64;
     if action.many { expected.clamp(2, MANY) } else { 1 }
 }
 
@@ -58,7 +58,7 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
         let mut examples = Examples { model, generator, write, companions, chosen: Vec::new() };
         for (number, action) in examples.companions.originals_first() {
             let Some(entity) = model.entity(&action.entity) else { continue };
-            for turn in 0..items_shown(write, action, entity) {
+            for turn in 0..items_shown(model, write, action, entity) {
                 let example = examples.example(number, action, entity, turn);
                 examples.chosen.push(example);
             }

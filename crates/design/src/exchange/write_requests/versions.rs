@@ -58,7 +58,7 @@ impl<'m> Examples<'_, '_, 'm> {
         let copying = versioned(self.model, entity)?;
         let copies: Vec<Verb> = self.companions.copies(number).map(|copy| copy.verb).collect();
         let removes_copy = !copies.is_empty() && copies.iter().all(|verb| *verb == Verb::Delete);
-        let shown = items_shown(self.write, action, entity) as usize;
+        let shown = items_shown(self.model, self.write, action, entity) as usize;
         let wanted = match action.verb {
             Verb::Delete if removes_copy => shown..=shown,
             Verb::Delete => shown + 1..=usize::MAX,
