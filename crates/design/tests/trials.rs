@@ -5,9 +5,12 @@
 mod support;
 
 use partita_design::exchange::item_json;
+use partita_design::generate::Generator;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::plan::plan;
-use partita_design::plan::trial::{Page, PreparedPlan, calls, difference, expected, known};
+use partita_design::plan::trial::{
+    Page, PreparedPlan, asked_model, asks_for_all, calls, counted_model, difference, expected, known,
+};
 use serde_json::json;
 
 const MODEL: &str = r#"
@@ -181,4 +184,64 @@ fn a_number_is_not_the_start_of_another() {
         range: Some(("7".to_owned(), "7".to_owned())),
     };
     assert_eq!(expected(&model, &model.patterns[0], &call, &known(&model, &items)).count, 1);
+}
+
+/// Entities without a number, below parents without one.
+const UNCOUNTED: &str = r#"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "USER"]
+[entity.Order]
+attributes = { userId = "id", orderId = "ulid", shop = "id", status = "OPEN|PAID" }
+key = ["USER#{userId}", "ORDER#{orderId}"]
+index.GSI1 = { key = ["SHOP#{shop}#{status}", "{orderId}"] }
+[entity.Note]
+attributes = { userId = "id", noteId = "ulid" }
+key = ["NOTES#{userId}", "NOTE#{noteId}"]
+expect = { per = "User", average = 0.4 }
+[pattern]
+orders = { in = ["userId"], out = "Order*" }
+userWithOrders = { in = ["userId"], out = ["User", "Order*"] }
+ordersOfShop = { in = ["shop", "status"], out = "Order*" }
+notes = { in = ["userId"], out = "Note*" }
+"#;
+
+#[test]
+fn what_is_predicted_of_a_trial_is_what_its_calls_find() {
+    let index = "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n";
+    let model = support::model(&support::with_table(&format!("{index}{UNCOUNTED}")));
+    let generator = Generator::new(&model, 1, 1000);
+    let items: Vec<_> = generator.items().collect();
+    let all = known(&model, &items);
+    let counted = counted_model(&generator, &all);
+    for pattern in &model.patterns {
+        let asked = asked_model(&counted, pattern, &all);
+        let seeded_keys = Keyspace::new(&asked);
+        let plan = plan(&seeded_keys, pattern).unwrap();
+        let calls = calls(pattern, &all, usize::MAX);
+        let found: usize = calls.iter().map(|call| expected(&model, pattern, call, &all).count).sum();
+        let mean = found as f64 / calls.len() as f64;
+        let foretold = plan.steps[0].items.average;
+        // Not every user has orders.
+        let is_marked = !asks_for_all(pattern, &plan, &all);
+        assert_eq!(is_marked, pattern.name == "userWithOrders");
+        assert!(is_marked || (foretold - mean).abs() <= 0.02 * mean, "{}: {foretold}, {mean}", pattern.name);
+    }
+}
+
+#[test]
+fn calls_are_spread_over_all_keys_however_many_items_these_have() {
+    let model = support::model(&support::with_table(MODEL));
+    let road = |path: usize, road: usize| {
+        let item = json!({ "PK": { "S": format!("PATH#{path:03}") }, "SK": { "S": format!("ROAD#{road}") }, "pathId": { "S": format!("{path:03}") }, "roadId": { "S": road.to_string() }, "length": { "N": "50" } });
+        item_json::decode(&item).unwrap()
+    };
+    // The first of 100 paths has as many roads as all others.
+    let items: Vec<_> =
+        (0..100).map(|number| road(0, number)).chain((1..100).map(|path| road(path, 0))).collect();
+    let asked: Vec<String> = calls(&model.patterns[1], &known(&model, &items), 10)
+        .into_iter()
+        .map(|call| call.values["pathId"].clone())
+        .collect();
+    assert_eq!(asked, ["000", "010", "020", "030", "040", "050", "060", "070", "080", "090"]);
 }

@@ -14,24 +14,27 @@ use crate::arguments::Endpoint;
 use crate::client::Client;
 use crate::clock;
 use local_server::LocalServer;
-use partita_design::capacity::basis::Estimate;
-use partita_design::capacity::estimate::{count, own_distinct};
+use partita_design::capacity::basis::{Basis, Estimate};
+use partita_design::capacity::estimate::count;
 use partita_design::formatting::format_number;
 use partita_design::generate::Generator;
-use partita_design::item::{Item, item_size};
+use partita_design::item::Item;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::Pattern;
-use partita_design::plan::trial::{Known, Page, PreparedPlan, Taken, calls, difference, expected, known};
+use partita_design::plan::trial::{
+    Known, Page, PreparedPlan, Taken, asked_model, asks_for_all, calls, counted_model, difference, expected,
+    known,
+};
 use partita_design::plan::{Plan, plan};
 use partita_design::{Model, Severity, check};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many calls of each pattern are measured.
-const CALLS: usize = 10;
-/// How many items of an entity are measured.
-const MEASURED: u64 = 100;
+/// How many calls of each pattern are measured at most and at least.
+const CALLS: [usize; 2] = [100, 10];
+/// How many items are compared to find those that the calls of a pattern mean, before fewer calls are measured.
+const COMPARED: usize = 2_000_000;
 /// How many rows of the first call are shown.
 const ROWS: usize = 3;
 
@@ -77,7 +80,7 @@ fn tried(arguments: &Try, model: &Model, endpoint: &Endpoint, client: &mut Clien
         format_number(items.len() as f64),
         format_number(expected)
     );
-    let seeded = seeded_model(&generator, &recognised);
+    let seeded = counted_model(&generator, &recognised);
     for (entity, seeded) in model.entities.iter().zip(&seeded.entities) {
         if let (Some(declared), Some(bytes)) = (entity.expect.bytes, seeded.expect.bytes)
             && bytes < declared
@@ -94,37 +97,6 @@ fn tried(arguments: &Try, model: &Model, endpoint: &Endpoint, client: &mut Clien
         load::drive(arguments, &generator, &recognised, endpoint)?;
     }
     Ok(code)
-}
-
-/// The model with the numbers, the sizes and the values of the items that there are.
-fn seeded_model(generator: &Generator<'_>, items: &[Known<'_>]) -> Model {
-    let mut model = generator.seeded_model();
-    let mut values = distinct_values(items);
-    for (seeded, entity) in model.entities.iter_mut().zip(&generator.model.entities) {
-        let mut counted = values.remove(entity.name.as_str()).unwrap_or_default();
-        for attribute in &mut seeded.attributes {
-            let is_open = own_distinct(attribute).is_none_or(|values| values.basis.is_assumed());
-            let counted = counted.remove(attribute.name.as_str()).filter(|_| is_open);
-            attribute.values = counted.map(|values| values.len() as u64).or(attribute.values);
-        }
-        let measured = generator.count(entity).min(MEASURED);
-        let numbers = generator.numbers(entity).take(measured as usize);
-        let bytes = numbers.map(|number| item_size(&generator.item(entity, number)) as u64).sum::<u64>();
-        seeded.expect.bytes = Some(bytes / measured.max(1));
-    }
-    model
-}
-
-/// The values of each attribute, by entity.
-fn distinct_values<'i>(items: &'i [Known<'_>]) -> BTreeMap<&'i str, BTreeMap<&'i str, HashSet<&'i str>>> {
-    let mut values: BTreeMap<_, BTreeMap<_, HashSet<_>>> = BTreeMap::new();
-    for item in items {
-        let own = values.entry(item.entity().name.as_str()).or_default();
-        for (name, text) in item.texts() {
-            own.entry(name.as_str()).or_default().insert(text.as_str());
-        }
-    }
-    values
 }
 
 /// A trial fills and deletes its table: it must be its own.
@@ -180,7 +152,7 @@ fn try_patterns(
     items: (&[Item], &[Known<'_>]),
     client: &mut Client,
 ) -> Outcome {
-    let (keys, seeded_keys) = (Keyspace::new(model), Keyspace::new(seeded));
+    let keys = Keyspace::new(model);
     let width = model.patterns.iter().map(|pattern| pattern.name.len()).max().unwrap_or_default().max(7);
     println!(
         "{:width$} {:>16} {:>16} {:>16} {:>9} {:>9}\n{:width$} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8}",
@@ -199,14 +171,20 @@ fn try_patterns(
         "measured"
     );
     let mut code = FINE;
-    for (pattern, seeded_pattern) in model.patterns.iter().zip(&seeded.patterns) {
-        let (Ok(own), Ok(predicted)) = (plan(&keys, pattern), plan(&seeded_keys, seeded_pattern)) else {
+    for pattern in &model.patterns {
+        let asked = asked_model(seeded, pattern, items.1);
+        let (Ok(own), Ok(predicted)) = (plan(&keys, pattern), plan(&Keyspace::new(&asked), pattern)) else {
             println!("{:width$} not served", pattern.name);
             code = FOUND;
             continue;
         };
         let measured = measure(model, pattern, &own, items, client)?;
-        print_measured(pattern, (seeded, &predicted), &measured, width);
+        let prediction = Prediction {
+            model: &asked,
+            plan: &predicted,
+            least: if asks_for_all(pattern, &own, items.1) { Basis::Declared } else { Basis::Assumed },
+        };
+        print_measured(pattern, &prediction, &measured, width);
         if measured.wrong > 0 {
             code = FOUND;
         }
@@ -223,7 +201,8 @@ fn measure(
 ) -> Result<Measured, String> {
     let mut measured = Measured::default();
     let prepared = PreparedPlan::new(model, pattern, plan, all);
-    for call in calls(pattern, all, CALLS) {
+    let [most, least] = CALLS;
+    for call in calls(pattern, all, (COMPARED / all.len().max(1)).clamp(least, most)) {
         let mut time = Duration::ZERO;
         let send = |operation: &'static str, body: &Value| {
             let start = clock::monotonic_now();
@@ -256,12 +235,30 @@ fn page(client: &mut Client, operation: &str, body: &Value) -> Result<Page, Stri
     Page::decode(operation, &response).ok_or_else(|| format!("{operation} does not return DynamoDB JSON"))
 }
 
-fn print_measured(pattern: &Pattern, (seeded, plan): (&Model, &Plan<'_>), measured: &Measured, width: usize) {
+/// What is predicted of the calls of a pattern.
+struct Prediction<'a, 'm> {
+    /// The model with the numbers of the items that they find.
+    model: &'m Model,
+    plan: &'a Plan<'m>,
+    /// What all figures rest on beside what the plan says.
+    least: Basis,
+}
+
+impl Prediction<'_, '_> {
+    /// A figure as text; what it assumes is marked.
+    fn text(&self, figure: Estimate) -> String {
+        let mark = if figure.basis.and(self.least).is_assumed() { "~" } else { "" };
+        format!("{mark}{}", format_number(figure.value))
+    }
+}
+
+fn print_measured(pattern: &Pattern, prediction: &Prediction<'_, '_>, measured: &Measured, width: usize) {
     if measured.calls == 0 {
         println!("{:width$} nothing among the items to ask for; more --items may help", pattern.name);
         return;
     }
     let calls = measured.calls as f64;
+    let plan = prediction.plan;
     let items = plan.steps.iter().map(|step| step.items.average()).sum::<Estimate>();
     let milliseconds = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
     let mean =
@@ -269,11 +266,11 @@ fn print_measured(pattern: &Pattern, (seeded, plan): (&Model, &Plan<'_>), measur
     println!(
         "{:width$} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8} {:>9.2} {:>9.2}",
         pattern.name,
-        predicted(items),
+        prediction.text(items),
         mean(|taken| taken.read as f64),
-        predicted(plan.expected_requests()),
+        prediction.text(plan.expected_requests()),
         mean(|taken| taken.pages as f64),
-        predicted(Estimate::new(plan.units(), plan.basis(seeded))),
+        prediction.text(Estimate::new(plan.units(), plan.basis(prediction.model))),
         mean(|taken| taken.units),
         milliseconds(measured.time.get(measured.time.len() / 2)),
         milliseconds(measured.time.last()),
@@ -289,12 +286,6 @@ fn print_measured(pattern: &Pattern, (seeded, plan): (&Model, &Plan<'_>), measur
             item.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.to_text()?))).collect();
         println!("{:width$}   {}", "", shortened(&row.join(" ")));
     }
-}
-
-/// A predicted figure; what it assumes is marked.
-fn predicted(figure: Estimate) -> String {
-    let mark = if figure.basis.is_assumed() { "~" } else { "" };
-    format!("{mark}{}", format_number(figure.value))
 }
 
 fn shortened(row: &str) -> String {

@@ -56,35 +56,43 @@ pub fn known<'m>(model: &'m Model, items: &'m [Item]) -> Vec<Known<'m>> {
     items.iter().filter_map(one).collect()
 }
 
-/// Returns up to `count` calls of a pattern that find something among these items, as far as such items exist.
+/// Returns up to `count` calls of a pattern that find something among these items, as far as such items exist. They are spread evenly over all keys
+/// that can be asked for, however many items each of them has.
 pub fn calls(pattern: &Pattern, all: &[Known<'_>], count: usize) -> Vec<Call> {
-    let first = pattern.via.first().map(|via| via.entity.as_str());
-    let is_asked = |one: &&Known<'_>| match first {
-        Some(entity) => one.entity.name == entity,
-        None => pattern.targets.iter().any(|target| target.entity == one.entity.name),
+    let keys = asked(pattern, all);
+    let number = count.min(keys.len());
+    let spread = (0..number).map(|turn| turn * keys.len() / number);
+    let call = |place: usize| {
+        let range = range(pattern, all, &keys[place]);
+        (pattern.range.is_none() || range.is_some()).then(|| Call { values: keys[place].clone(), range })
     };
-    let candidates: Vec<&Known<'_>> = all.iter().filter(is_asked).collect();
-    let mut calls: Vec<Call> = Vec::new();
-    let mut taken = BTreeSet::new();
-    // Every n-th item, so that the calls differ.
-    let step = (candidates.len() / count.max(1)).max(1);
-    for one in candidates.iter().step_by(step).chain(&candidates) {
-        if calls.len() >= count {
-            break;
-        }
-        let meets = first.is_some() || one.meets(&pattern.filter);
-        let inputs: Option<Attributes> =
-            pattern.inputs.iter().map(|input| Some((input.clone(), one.texts.get(input)?.clone()))).collect();
-        if let Some(values) = inputs.filter(|_| meets)
-            && taken.insert(values.clone())
-        {
-            let range = range(pattern, all, &values);
-            if pattern.range.is_none() || range.is_some() {
-                calls.push(Call { values, range });
-            }
-        }
+    // Where a key has no bounds of the range, another one is asked for.
+    let mut seen = BTreeSet::new();
+    let places = spread.chain(0..keys.len()).filter(|place| seen.insert(*place));
+    places.filter_map(call).take(count).collect()
+}
+
+/// Returns the inputs of all calls that find something, each once.
+pub(super) fn asked(pattern: &Pattern, all: &[Known<'_>]) -> Vec<Attributes> {
+    let meets = |one: &&Known<'_>| !pattern.via.is_empty() || one.meets(&pattern.filter);
+    let candidates = all.iter().filter(|one| is_asked(pattern, one.entity)).filter(meets);
+    let mut seen = BTreeSet::new();
+    let mut keys: Vec<Attributes> = candidates.filter_map(|one| inputs_of(pattern, one)).collect();
+    keys.retain(|key| seen.insert(key.clone()));
+    keys
+}
+
+/// Returns whether calls of a pattern ask for items of an entity: one that it returns, or the first that it follows.
+pub(super) fn is_asked(pattern: &Pattern, entity: &Entity) -> bool {
+    match pattern.via.first() {
+        Some(first) => first.entity == entity.name,
+        None => pattern.targets.iter().any(|target| target.entity == entity.name),
     }
-    calls
+}
+
+/// Returns the inputs of the call that finds an item, if it has them.
+pub(super) fn inputs_of(pattern: &Pattern, one: &Known<'_>) -> Option<Attributes> {
+    pattern.inputs.iter().map(|input| Some((input.clone(), one.texts.get(input)?.clone()))).collect()
 }
 
 /// The declared bounds, or the middle of the values that these inputs find.
