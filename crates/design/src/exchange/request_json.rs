@@ -2,7 +2,6 @@
 
 use crate::exchange::filter_expression::{FilterExpression, Given};
 use crate::generate::Generator;
-use crate::generate::examples::example_bounds;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::limits::End;
@@ -65,7 +64,7 @@ fn example_filter(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) 
     let range = pattern.range.as_ref();
     let of_range = |range: &Bounds| {
         let owner = step.targets.iter().find(|entity| entity.attribute(&range.by).is_some());
-        range_values(owner.copied().unwrap_or(entity), &range.by, Some(range))
+        range_values(examples, owner.copied().unwrap_or(entity), &range.by, Some(range))
     };
     let (from, to) = range.map(of_range).unwrap_or_default();
     let given = Given { values: &values, from: from.as_deref(), to: to.as_deref() };
@@ -99,7 +98,7 @@ fn example_texts(
             let first =
                 |(name, values): (&String, &Vec<String>)| Some((name.clone(), values.first()?.clone()));
             known.extend(step.alternatives.iter().filter_map(first));
-            let (from, to) = range_values(entity, by, range);
+            let (from, to) = range_values(examples, entity, by, range);
             let texts = wide_range_texts(model, step, &known, from.as_deref(), to.as_deref());
             let (from, to) = texts.or_else(|| wide_range_texts(model, step, &known, None, None))?;
             KeyTexts::Between(from, to)
@@ -109,7 +108,12 @@ fn example_texts(
 }
 
 /// The declared bounds of a range; examples if none is declared.
-fn range_values(entity: &Entity, by: &str, range: Option<&Bounds>) -> (Option<String>, Option<String>) {
+fn range_values(
+    examples: &Generator<'_>,
+    entity: &Entity,
+    by: &str,
+    range: Option<&Bounds>,
+) -> (Option<String>, Option<String>) {
     let declared = range.filter(|range| range.by == by && (range.from.is_some() || range.to.is_some()));
     let written = |bound: &Option<String>, end: End| {
         let (bound, attribute) = (bound.as_ref()?, entity.attribute(by));
@@ -117,7 +121,7 @@ fn range_values(entity: &Entity, by: &str, range: Option<&Bounds>) -> (Option<St
     };
     match declared {
         Some(range) => (written(&range.from, End::Lower), written(&range.to, End::Upper)),
-        None => entity.attribute(by).map(example_bounds).unzip(),
+        None => examples.example_bounds(entity, by).unzip(),
     }
 }
 
@@ -183,7 +187,7 @@ fn declared_texts(
         };
         values.extend(asked.filter_map(first).collect::<Vec<_>>());
         if let Some(range) = &pattern.range {
-            let (from, to) = range_values(entity, &range.by, Some(range));
+            let (from, to) = range_values(examples, entity, &range.by, Some(range));
             values.extend(
                 if clause.is_upper(number) { to } else { from }.map(|bound| (range.by.clone(), bound)),
             );

@@ -1,18 +1,17 @@
 //! Examples: values of the items that `seed` generates, for requests that can be sent to a seeded table.
 
-use super::values::{example_times, plain_value};
 use super::{DEPTH, Generator};
 use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
-use crate::random::at;
+use crate::plan::trial::Sortable;
 use crate::template::{SHARD, Template};
 
 /// The seed of the items that examples are taken from, which is the default of `partita model seed`.
 pub const EXAMPLE_SEED: u64 = 1;
 /// The number of these items.
 pub const EXAMPLE_ITEMS: u64 = 1_000;
-/// The number of items among which an example for a sparse index is searched.
+/// The number of items among which an example is searched: one that a sparse index holds, and the bounds of a range.
 const MAX_SEARCHED: u64 = 100;
 
 impl<'m> Generator<'m> {
@@ -30,12 +29,27 @@ impl<'m> Generator<'m> {
     pub fn example_values(&self, location: TableOrIndex<'_>, entity: &Entity) -> Attributes {
         let Some(entity) = self.model.entity(&entity.name) else { return Attributes::new() };
         let is_there = |values: &Attributes| location.mapping(entity).is_some_and(|own| own.includes(values));
-        let numbers = 0..self.numbered(entity).min(MAX_SEARCHED);
-        let mut all = numbers.map(|number| self.values(entity, number, DEPTH));
-        let mut values = all.find(is_there).unwrap_or_else(|| self.values(entity, 0, DEPTH));
+        let mut values =
+            self.searched(entity).find(is_there).unwrap_or_else(|| self.values(entity, 0, DEPTH));
         let shard = location.mapping(entity).map_or(0, |mapping| self.shard(&mapping, &values, 0));
         values.insert(SHARD.to_owned(), shard.to_string());
         values
+    }
+
+    /// Returns two values of an attribute between which examples have it: the least and the greatest of those that are searched.
+    pub fn example_bounds(&self, entity: &Entity, name: &str) -> Option<(String, String)> {
+        let entity = self.model.entity(&entity.name)?;
+        let attribute = entity.attribute(name);
+        let mut values: Vec<String> =
+            self.searched(entity).filter_map(|mut values| values.remove(name)).collect();
+        values.sort_by_cached_key(|text| Sortable::of_kind(attribute, text));
+        Some((values.first()?.clone(), values.last()?.clone()))
+    }
+
+    /// The values of the items among which examples are searched.
+    fn searched<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = Attributes> + 'a {
+        let numbers = 0..self.numbered(entity).min(MAX_SEARCHED);
+        numbers.map(move |number| self.values(entity, number, DEPTH))
     }
 
     /// Returns the identifiers in an item of what is as new as the item itself.
@@ -49,20 +63,4 @@ impl<'m> Generator<'m> {
         };
         own.filter_map(value).collect()
     }
-}
-
-/// Returns two values of an attribute between which generated values lie.
-pub fn example_bounds(attribute: &Attribute) -> (String, String) {
-    if attribute.kind.is_time() {
-        return example_times(attribute);
-    }
-    let drawn = (0..64).map(|number| plain_value(attribute, at(0, &attribute.name, number), number));
-    let mut values: Vec<String> = drawn.collect();
-    let number = |value: &String| value.parse::<f64>().unwrap_or_default();
-    if attribute.kind.is_number() {
-        values.sort_by(|one, other| number(one).total_cmp(&number(other)));
-    } else {
-        values.sort_unstable();
-    }
-    (values[0].clone(), values[values.len() - 1].clone())
 }

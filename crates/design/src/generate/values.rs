@@ -2,7 +2,7 @@
 
 use crate::model::Attribute;
 use crate::model::decimal::{Decimal, number_text};
-use crate::model::limits::{End, Limits, Precision};
+use crate::model::limits::{Limits, Precision};
 use crate::model::value_type::ValueType;
 use crate::random::at;
 
@@ -101,14 +101,6 @@ fn precise(time: &str, precision: Option<Precision>, drawn: u64) -> String {
         Some(Precision::Millisecond) => format!("{seconds}.{:03}Z", drawn % 1_000),
         Some(Precision::Microsecond) => format!("{seconds}.{:06}Z", drawn % 1_000_000),
     }
-}
-
-/// The first and the last time that is drawn.
-pub(super) fn example_times(attribute: &Attribute) -> (String, String) {
-    let length = if attribute.kind == ValueType::Date { 10 } else { usize::MAX };
-    let text = |seconds: u64| timestamp(seconds).chars().take(length).collect::<String>();
-    let bound = |seconds: u64, end: End| attribute.limits.bound(&text(seconds), end);
-    (bound(NOW - YEAR, End::Lower), bound(NOW - 1, End::Upper))
 }
 
 fn words(name: &str, drawn: u64, number: u64) -> String {

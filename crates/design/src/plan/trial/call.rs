@@ -135,7 +135,7 @@ impl Sortable {
     }
 
     /// The value of an attribute.
-    pub(super) fn of_kind(attribute: Option<&Attribute>, text: &str) -> Sortable {
+    pub(crate) fn of_kind(attribute: Option<&Attribute>, text: &str) -> Sortable {
         let text_only = || Sortable::Text(text.to_owned());
         attribute.map_or_else(text_only, |attribute| Sortable::of_type(&attribute.kind, text))
     }
