@@ -945,6 +945,55 @@ fn rule_54_a_copy_leads_to_its_original_or_back() {
 }
 
 #[test]
+fn a_request_takes_one_action_on_an_item() {
+    let found = |write: &str| {
+        let own = findings(&writing(write)).into_iter().filter(|found| found.code == "P520");
+        own.map(|found| (found.severity, found.help)).collect::<Vec<_>>()
+    };
+    // An order has one customer.
+    let apart =
+        "{ transact = [\"create Order\", \"update Customer set orders\", \"update Customer set last\"] }";
+    let help = "write transact = [\"create Order\", \"update Customer set orders, last\"]";
+    assert_eq!(found(apart), [(Error, help.to_owned())]);
+    assert_eq!(codes(&writing(apart), ""), ["P520"]);
+    let orders = "\"create Order\", \"create Order\"";
+    let both = "\"update Customer set orders, last\"";
+    assert_eq!(found(&format!("{{ transact = [{orders}, {both}] }}")), []);
+    // Two customers, unless they are one.
+    let two = "{ transact = [\"update Customer set email\", \"update Customer set version\"] }";
+    let help = "if they always are, write one: \"update Customer set email, version\"";
+    assert_eq!(found(two), [(Note, help.to_owned())]);
+    let moved = format!("{{ transact = [\"delete Order\", \"create Order\", {both}] }}");
+    assert_eq!(found(&moved), [(Note, "send it only where their keys differ".to_owned())]);
+    // One marker for each value.
+    let marker = "\"create marker Customer.email\"";
+    let twice = |actions: &str| found(&format!("{{ transact = [{actions}, {marker}, {marker}] }}"));
+    assert_eq!(twice("\"create Customer\""), [(Error, "list it once for each item".to_owned())]);
+    assert_eq!(twice("\"create Customer\", \"create Customer\""), []);
+}
+
+#[test]
+fn an_item_of_which_there_is_one_is_written_once() {
+    let severities = |entity: &str, write: &str| {
+        let write = format!("[write]\nw = {write}");
+        let own = findings(&parts(&[USER, entity, &write])).into_iter().filter(|found| found.code == "P520");
+        own.map(|found| found.severity).collect::<Vec<_>>()
+    };
+    let settings = "[entity.Settings]\nattributes = { theme = \"string\", limit = \"int\" }\nkey = [\"SETTINGS\", \"SETTINGS\"]";
+    let twice = "[\"update Settings set theme\", \"update Settings set limit\"]";
+    assert_eq!(severities(settings, &format!("{{ transact = {twice} }}")), [Error]);
+    assert_eq!(severities(settings, "{ batch = [\"put Settings*\"] }"), [Error]);
+    assert_eq!(severities(settings, "{ transact = [\"update Settings set theme\", \"create User\"] }"), []);
+    let copy = "[entity.Name]\ncopies = \"User\"\nattributes = { userId = \"id\", name = \"string\" }\nkey = [\"NAME#{userId}\", \"NAME\"]";
+    let twice = "\"put Name\", \"update Name set name\"";
+    assert_eq!(severities(copy, &format!("{{ transact = [\"put User\", {twice}] }}")), [Error]);
+    assert_eq!(
+        severities(copy, &format!("{{ transact = [\"put User\", \"put User\", {twice}] }}")),
+        [Note, Note]
+    );
+}
+
+#[test]
 fn rule_92_aggregates_are_kept_in_the_transaction_that_changes_their_items() {
     assert_eq!(codes(&writing("{ create = \"Order\" }"), ""), ["P505"]);
     assert_eq!(
@@ -1041,7 +1090,7 @@ fn rule_93_the_latest_copy_is_the_newest_version() {
         ["P506"]
     );
     let deleting = "{ transact = [\"create Version\", \"delete Latest\", \"create Latest\"] }";
-    assert_eq!(codes(&text(deleting), "write.save"), ["P506"]);
+    assert_eq!(codes(&text(deleting), "write.save"), ["P520"]);
     let moving = text(deleting).replace("\"DOC#{docId}\", \"LATEST\"", "\"BODY#{body}\", \"DOC#{docId}\"");
     assert_eq!(codes(&moving, "write.save"), [""; 0]);
     let saving = text("{ transact = [\"create Version\", \"put Latest\"] }");

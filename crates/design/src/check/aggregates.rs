@@ -3,22 +3,76 @@
 use super::Checker;
 use super::copies::in_transaction;
 use super::limits::a_few_at_a_time;
+use super::writes::item_twice::joined;
 use crate::finding::Severity;
+use crate::formatting::list;
 use crate::model::{Action, Aggregate, Entity, Verb, Write};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An action on an item, and the aggregates of its parent that change with it.
+struct Changed<'m> {
+    write: &'m Write,
+    action: &'m Action,
+    aggregates: BTreeSet<&'m str>,
+}
 
 impl Checker<'_> {
     pub fn aggregates(&mut self) {
         let model = self.model;
         for parent in &model.entities {
+            let mut changed: BTreeMap<(&str, &str), Changed<'_>> = BTreeMap::new();
             for aggregate in &parent.aggregates {
                 self.expiring(parent, aggregate);
                 let writes = self.usage.writes_of(&aggregate.of).to_vec();
                 let later = enters_later(&writes, aggregate);
                 for write in writes {
-                    self.aggregate(write, parent, aggregate, later);
+                    let of_child =
+                        |action: &&Action| action.entity == aggregate.of && changes(action, aggregate, later);
+                    let Some(action) = write.actions.iter().find(of_child) else { continue };
+                    self.aggregate(write, action, parent, aggregate);
+                    let by_item = changed.entry((&write.name, &aggregate.of));
+                    let new = || Changed { write, action, aggregates: BTreeSet::new() };
+                    by_item.or_insert_with(new).aggregates.insert(&aggregate.name);
                 }
             }
+            changed.values().for_each(|changed| self.updated_apart(parent, changed));
         }
+    }
+
+    /// An item has one parent: what changes with it there is changed by one action, since a transaction takes no two on one item.
+    fn updated_apart(&mut self, parent: &Entity, changed: &Changed<'_>) {
+        let Changed { write, action, aggregates } = changed;
+        // An item that gets another parent changes the aggregates of two.
+        let moves = action.verb == Verb::Update
+            && parent.identity().is_some_and(|id| action.set.iter().any(|set| set == id));
+        let of_child = write.actions.iter().filter(|other| other.entity == action.entity).count();
+        let is_update = |other: &&Action| other.verb == Verb::Update && other.entity == parent.name;
+        let updates: Vec<&Action> = write.actions.iter().filter(is_update).collect();
+        if !write.transact || moves || of_child > 1 || updates.len() < 2 {
+            return;
+        }
+        let set_by = |update: &Action| -> BTreeSet<&str> {
+            aggregates.iter().copied().filter(|name| update.set.iter().any(|set| set == name)).collect()
+        };
+        let sets: Vec<BTreeSet<&str>> = updates.iter().map(|update| set_by(update)).collect();
+        let all: BTreeSet<&str> = sets.iter().flatten().copied().collect();
+        if sets.contains(&all) {
+            return;
+        }
+        let finding = self.about_write("P520", Severity::Error, write).with_message(format!(
+            "{} of one {} change with {}, and this request updates them by several actions on it",
+            list(&all.into_iter().collect::<Vec<_>>()),
+            parent.name,
+            action.entity
+        ));
+        let joined = joined(&updates);
+        let rest = write.actions.iter().filter(|other| !is_update(other)).cloned().collect();
+        let is_sent = updates.iter().any(|update| update.expression.is_some());
+        let proposals = match is_sent {
+            true => Vec::new(),
+            false => in_transaction(&Write { actions: rest, ..(*write).clone() }, joined.clone()),
+        };
+        self.report(finding.with_help(format!("write one: \"{joined}\"")).with_proposals(proposals));
     }
 
     /// An expiry is not part of a transaction.
@@ -39,9 +93,7 @@ impl Checker<'_> {
         );
     }
 
-    fn aggregate(&mut self, write: &Write, parent: &Entity, aggregate: &Aggregate, later: bool) {
-        let of_child = |action: &&Action| action.entity == aggregate.of && changes(action, aggregate, later);
-        let Some(action) = write.actions.iter().find(of_child) else { return };
+    fn aggregate(&mut self, write: &Write, action: &Action, parent: &Entity, aggregate: &Aggregate) {
         let (name, child) = (&aggregate.name, &aggregate.of);
         let updated = write.transact
             && write.actions.iter().any(|other| {

@@ -1,6 +1,8 @@
 //! Rules about declared writes: what an update must change together, what its condition must say, and which markers, copies and aggregates
 //! belong to it.
 
+pub(super) mod item_twice;
+
 use super::Checker;
 use crate::audit::copying::Copying;
 use crate::finding::{Finding, Severity};
@@ -25,6 +27,7 @@ impl<'m> Checker<'m> {
         }
         self.latest_copies();
         self.aggregates();
+        self.items_twice();
     }
 
     pub(super) fn about_write(&self, code: &'static str, severity: Severity, write: &Write) -> Finding {
@@ -270,16 +273,10 @@ impl<'m> Checker<'m> {
                 let own = || write.actions.iter().filter(|action| action.entity == copy.name);
                 let mut kept = own().filter(|action| action.verb != Verb::Delete);
                 let (kept, deleted) = (kept.next(), own().find(|action| action.verb == Verb::Delete));
-                // A copy whose key changes is deleted under the old one.
+                // A copy whose key changes is deleted under the old one; one that stays is written twice.
                 let mistake = match (kept.or(deleted), kept.and(deleted)) {
                     (None, _) => continue,
-                    (Some(_), Some(_)) if !moves => Some((
-                        format!(
-                            "{} is deleted and written under the same key, which no transaction can do",
-                            copy.name
-                        ),
-                        format!("write only \"put {}\"", copy.name),
-                    )),
+                    (Some(_), Some(_)) if !moves => continue,
                     (Some(action), deleted) => {
                         self.latest_mistake(write, action, deleted.is_some(), original, copy)
                     }

@@ -243,6 +243,13 @@ pub(super) const REST: &[Code] = &[
         page: "An item that expires is deleted alone. What belongs to it has to expire by the same attribute: a copy declares that attribute and the same `ttl`. The markers of unique values hold it too, as `explain`, `seed` and `copy` write them; an update that prolongs the item has to prolong them as well, in the same transaction, or the value may be taken twice, or stay taken for good: `transact = [\"update Session set expiresAt\", \"update marker Session.token\"]`.",
     },
     Code {
+        code: "P520",
+        title: "two actions on one item",
+        severity: Severity::Error,
+        rules: &[55, 92],
+        page: "DynamoDB takes only one action on an item, in a transaction as in a batch, and refuses the whole request otherwise. Two actions on one entity are about two items; here they are not: there is only one such item, both are about the copy of one original, both update aggregates of the one parent of an item, or one marker is listed twice. Write one action: `\"update Customer set orderCount, revenue\"`. It is a note where the keys decide: a transfer from an account to itself, a user who follows himself. The application sends such a request only if they differ.",
+    },
+    Code {
         code: "P601",
         title: "relational design",
         severity: Severity::Warning,

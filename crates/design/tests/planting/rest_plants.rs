@@ -237,6 +237,12 @@ pub const WRITES: &[Planter] = &[
         m.draft.set(&entity(&record), "ttl", "\"gone\"");
         Some(entity(&m.copy))
     }),
+    planter("", "P520", |m| {
+        m.draft.get(&entity(&m.owner), "unique")?;
+        let marker = format!("\"delete marker {}.email\"", m.owner);
+        m.draft.replace("write.move", "transact", &marker, &format!("{marker}, {marker}"));
+        Some("write.move".to_owned())
+    }),
     planter("", "P517", |m| {
         m.draft.unset("write.register", "create");
         m.draft.set("write.register", "batch", format!("[\"create {}\"]", m.owner));
