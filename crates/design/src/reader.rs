@@ -1,5 +1,6 @@
 //! Reads a model from TOML, or reports every mistake with its position and a remedy.
 
+mod attribute_names;
 mod entity;
 mod field;
 mod implied_indexes;
@@ -18,6 +19,7 @@ use crate::finding::{Finding, Severity, repair};
 use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, ReadRule, Table};
 use crate::source::Source;
 use crate::template::SHARD;
+use attribute_names::{LONGEST, LONGEST_DECLARED};
 use field::Section;
 use implied_indexes::{add_implied_indexes, leaking_conditions};
 use mentions::Mentions;
@@ -156,12 +158,16 @@ impl Reader {
             self.wrong(&section, "keys", "one or two attribute names", "[\"PK\", \"SK\"]");
         }
         self.distinct(&section, &keys);
+        self.attribute_names(&section, "keys", &keys, LONGEST_DECLARED);
+        let (type_attribute, ttl) = (self.text(&section, "type_attribute"), self.text(&section, "ttl"));
+        self.attribute_names(&section, "type_attribute", &type_attribute, LONGEST);
+        self.attribute_names(&section, "ttl", &ttl, LONGEST_DECLARED);
         Table {
             name: self.required(&section, "name", "\"Shop\""),
             keys,
-            type_attribute: self.text(&section, "type_attribute"),
+            type_attribute,
             tenant: self.text(&section, "tenant"),
-            ttl: self.text(&section, "ttl"),
+            ttl,
             reads: self.choice(&section, "reads", &["warn", "enforce"]).as_deref().and_then(ReadRule::parse),
             span: section.span.clone(),
         }
@@ -198,6 +204,7 @@ impl Reader {
         let partition_keys = halves.first().map_or(1, Vec::len);
         let keys = halves.concat();
         self.distinct(section, &keys);
+        self.attribute_names(section, "keys", &keys, LONGEST_DECLARED);
         let project = match section.get("project") {
             None => Projection::All,
             Some(item) => match item.as_str() {
@@ -212,7 +219,11 @@ impl Reader {
                     );
                     Projection::All
                 }
-                None => Projection::Include(self.texts(section, "project")),
+                None => {
+                    let names = self.texts(section, "project");
+                    self.attribute_names(section, "project", &names, LONGEST_DECLARED);
+                    Projection::Include(names)
+                }
             },
         };
         let local = self.flag(section, "local");

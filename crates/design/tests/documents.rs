@@ -159,7 +159,7 @@ fn mistakes_in_a_model_are_reported_at_their_position() {
             "[entity.Team]\nattributes = { teamId = \"id\" }\nkey = [\"T#{teamId}\", \"T\"]\nexpect = { per = \"Team\", average = 2 }",
             "P002",
             "expect = { count = 1000 }",
-            8,
+            11,
         ),
         ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
     ]);

@@ -1311,6 +1311,54 @@ fn names_are_those_that_dynamodb_accepts() {
 }
 
 #[test]
+fn names_of_attributes_are_those_that_dynamodb_accepts() {
+    let refused = |text: &str| {
+        let source = Source::new("model.toml", text);
+        let found = read(&source).map_or_else(|findings| findings, |_| Vec::new());
+        let own = found.into_iter().filter(|finding| finding.code == "P230");
+        own.map(|finding| text[finding.span].to_owned()).collect::<Vec<_>>()
+    };
+    let (fits, long) = ("x".repeat(255), "x".repeat(256));
+    let index = |keys: &str, project: &str| {
+        parts(&[&format!("[index.GSI1]\nkeys = [{keys}]\nproject = [{project}]"), USER])
+    };
+    assert_eq!(refused(&index(&format!("\"{fits}\""), "\"name\"")), [""; 0]);
+    assert_eq!(refused(&index(&format!("\"{long}\""), "\"name\"")), [format!("[\"{long}\"]")]);
+    assert_eq!(refused(&index("\"A\", \"\"", "\"name\"")), ["[\"A\", \"\"]"]);
+    assert_eq!(refused(&index("\"A\"", &format!("\"{long}\""))), [format!("[\"{long}\"]")]);
+    let named = |name: &str| parts(&[USER]).replace("name = \"string\"", &format!("\"{name}\" = \"string\""));
+    assert_eq!(refused(&named(&long)), [""; 0]);
+    assert_eq!(refused(&named("")), ["\"\""]);
+    assert_eq!(refused(&named(&"x".repeat(65_536))).len(), 1);
+    assert_eq!(refused(&parts(&[USER]).replace("keys = [\"PK\"", "keys = [\"\"")), ["[\"\", \"SK\"]"]);
+}
+
+#[test]
+fn a_projection_names_as_many_attributes_as_dynamodb_accepts() {
+    let project =
+        |count: usize| (0..count).map(|number| format!("\"a{number}\"")).collect::<Vec<_>>().join(", ");
+    let found = |counts: &[usize]| {
+        let of = |(number, count): (usize, &usize)| {
+            format!("[index.GSI{number}]\nkeys = [\"g{number}\"]\nproject = [{}]\n", project(*count))
+        };
+        let indexes: String = counts.iter().enumerate().map(of).collect();
+        let own = findings(&parts(&[&indexes, USER])).into_iter().filter(|finding| finding.code == "P301");
+        own.map(|finding| finding.subject).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[20, 20, 20, 20, 20]), [""; 0]);
+    assert_eq!(found(&[20, 20, 20, 20, 20, 1, 1]), ["index.GSI5"]);
+    assert_eq!(found(&[21, 0]), ["index.GSI0", "index.GSI1"]);
+}
+
+#[test]
+fn a_circle_of_parents_is_shown_where_it_is_declared() {
+    let per = |parent: &str| format!("expect = {{ per = \"{parent}\", average = 3 }}");
+    let text = parts(&[USER, &per("Order"), ORDER, &per("User")]);
+    let found = read(&Source::new("model.toml", text.clone())).unwrap_err();
+    assert_eq!(found.iter().map(|finding| &text[finding.span.clone()]).collect::<Vec<_>>(), ["\"Order\""]);
+}
+
+#[test]
 fn a_lock_grows_and_an_index_key_that_is_set_to_itself_is_stale() {
     let entity = "[entity.Task]\nattributes = { taskId = \"id\", status = \"A|B\", rev = \"int\" }\nkey = [\"TASK#{taskId}\", \"TASK\"]\nlock = \"rev\"\nindex.GSI1 = { key = [\"STATUS#{status}\", \"{taskId}\"] }";
     let sent = |set: &str| {

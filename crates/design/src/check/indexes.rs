@@ -14,6 +14,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const MAX_GLOBAL: usize = 20;
 /// The most local indexes of a table.
 const MAX_LOCAL: usize = 5;
+/// The most attributes that one index names in its projection, and all indexes of a table together.
+const MAX_PROJECTED: usize = 20;
+const MAX_PROJECTED_IN_ALL: usize = 100;
 
 impl<'m> Checker<'m> {
     pub fn indexes(&mut self) {
@@ -30,6 +33,7 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+        self.projected_names();
         for index in &model.indexes {
             let users = self.users(index);
             if index.local {
@@ -70,6 +74,30 @@ impl<'m> Checker<'m> {
                         .with_help("drop indexes that are rarely queried, or make them sparse"),
                 );
             }
+        }
+    }
+
+    /// A projection names at least one attribute, and not more than DynamoDB accepts.
+    fn projected_names(&mut self) {
+        let help = "project KEYS_ONLY and read the rest with hydrate, or project ALL";
+        let mut all = 0;
+        for index in &self.model.indexes {
+            let Projection::Include(names) = &index.project else { continue };
+            let before = all;
+            all += names.len();
+            let message = if names.is_empty() {
+                "the list of projected attributes is empty, which DynamoDB refuses".to_owned()
+            } else if names.len() > MAX_PROJECTED {
+                format!("{} projected attributes; an index names at most {MAX_PROJECTED}", names.len())
+            } else if before <= MAX_PROJECTED_IN_ALL && all > MAX_PROJECTED_IN_ALL {
+                format!(
+                    "the indexes up to this one project {all} attributes; those of a table name at most {MAX_PROJECTED_IN_ALL}"
+                )
+            } else {
+                continue;
+            };
+            let finding = Finding::new("P301", Severity::Error, index.subject(), &index.span);
+            self.report(finding.with_message(message).with_help(help));
         }
     }
 
@@ -199,6 +227,9 @@ impl<'m> Checker<'m> {
         let mut fields: BTreeSet<&str> = BTreeSet::new();
         fields.extend(users.iter().flat_map(|pattern| pattern.fields.iter().map(String::as_str)));
         let fields: Vec<&str> = fields.into_iter().collect();
+        if fields.len() > MAX_PROJECTED {
+            return;
+        }
         let (message, help) = if fields.is_empty() {
             (
                 "whole items are copied, and the patterns read the table anyway".to_owned(),

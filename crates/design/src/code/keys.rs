@@ -205,7 +205,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "name that DynamoDB refuses",
         severity: Severity::Error,
         rules: &[],
-        page: "The name of a table or an index has 3 to 255 characters: letters, digits, underscores, hyphens and full stops.",
+        page: "The name of a table or an index has 3 to 255 characters: letters, digits, underscores, hyphens and full stops. The name of an attribute is not empty and has at most 65,535 bytes; that of a key, of a projected attribute or of the expiry has at most 255.",
     },
     Code {
         code: "P231",

@@ -6,10 +6,10 @@ use crate::finding::Severity;
 pub(super) const REST: &[Code] = &[
     Code {
         code: "P301",
-        title: "too many indexes",
+        title: "index that DynamoDB refuses",
         severity: Severity::Error,
         rules: &[59, 60],
-        page: "A table has at most 20 global and 5 local indexes. Overload indexes: one can serve several entities under different prefixes.",
+        page: "A table has at most 20 global and 5 local indexes. Overload indexes: one can serve several entities under different prefixes. A projection names 1 to 20 attributes, and those of a table 100 together; with `ALL` or `KEYS_ONLY` none are named.",
     },
     Code {
         code: "P302",

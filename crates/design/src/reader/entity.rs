@@ -1,6 +1,7 @@
 //! `[entity.…]`: attributes, keys in the table and in indexes, expectations.
 
 use super::Reader;
+use super::attribute_names::LONGEST;
 use super::field::Section;
 use crate::finding::closest;
 use crate::model::shard::ShardHash;
@@ -146,6 +147,7 @@ impl Reader {
         let Some(inner) = self.inner(section, "attributes") else { return Vec::new() };
         let mut attributes = Vec::new();
         for (name, item) in inner.table.iter() {
+            self.attribute_name(&inner, &inner.name_span(name), name, LONGEST);
             let (text, details) = match item.as_table_like() {
                 None => (self.type_text(&inner, name), None),
                 Some(_) => {

@@ -55,11 +55,14 @@ impl<'a> Section<'a> {
         self.table.get(key).filter(|item| !item.is_none())
     }
 
+    /// Returns the span of a key itself.
+    pub fn name_span(&self, key: &str) -> Span {
+        self.table.key(key).and_then(toml_edit::Key::span).unwrap_or_else(|| self.span.clone())
+    }
+
     /// Returns the span of the value of a key, or of the key itself.
     pub fn span_of(&self, key: &str) -> Span {
-        let value = self.get(key).and_then(Item::span);
-        let name = || self.table.key(key).and_then(toml_edit::Key::span);
-        value.or_else(name).unwrap_or_else(|| self.span.clone())
+        self.get(key).and_then(Item::span).unwrap_or_else(|| self.name_span(key))
     }
 }
 
@@ -83,8 +86,7 @@ impl Reader {
             if item.is_none() || known.contains(&key) {
                 continue;
             }
-            let key_span = section.table.key(key).and_then(toml_edit::Key::span);
-            let span = key_span.unwrap_or_else(|| section.span.clone());
+            let span = section.name_span(key);
             let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
             let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
             {

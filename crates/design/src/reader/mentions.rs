@@ -32,6 +32,13 @@ impl<'a> Mentions<'a> {
         search.found.into_iter().nth(field)
     }
 
+    /// Returns where a value is, which a path leads to.
+    pub fn value_of(self, path: &[&str]) -> Option<Span> {
+        let (last, parents) = path.split_last()?;
+        let table = parents.iter().try_fold(self.root, |table, key| table.get(key)?.as_table_like())?;
+        table.get(last)?.span()
+    }
+
     /// Returns the repair that writes another name at a place.
     pub fn renamed(self, mention: &Mention, name: &str, help: &str) -> Option<Repair> {
         let (path, whole) = mention.value.as_ref()?;

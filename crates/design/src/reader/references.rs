@@ -153,7 +153,9 @@ impl<'a> Names<'a> {
             let ancestors: Vec<&str> =
                 ancestors.take(model.entities.len()).map(|ancestor| ancestor.name.as_str()).collect();
             let Some(end) = ancestors.iter().position(|name| *name == entity.name) else { continue };
-            let finding = Finding::new("P002", Severity::Error, entity.subject(), &entity.span);
+            let per = self.file.value_of(&["entity", &entity.name, "expect", "per"]);
+            let span = per.unwrap_or_else(|| entity.span.clone());
+            let finding = Finding::new("P002", Severity::Error, entity.subject(), &span);
             let way = ancestors[..=end].join(" per ");
             self.findings.push(
                 finding

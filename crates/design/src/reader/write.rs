@@ -1,5 +1,6 @@
 //! `[write]`: the writes of the application, and the uniqueness and aggregates that they keep.
 
+use super::attribute_names::LONGEST;
 use super::field::Section;
 use super::pattern::target;
 use super::{MAX_ENTRIES, Reader};
@@ -209,6 +210,7 @@ impl Reader {
         let Some(inner) = self.inner(section, "aggregates") else { return Vec::new() };
         let mut aggregates = Vec::new();
         for (name, _) in inner.table.iter() {
+            self.attribute_name(&inner, &inner.name_span(name), name, LONGEST);
             let Some(text) = self.text(&inner, name) else { continue };
             let span = inner.span_of(name);
             match Aggregate::parse(name, &text, span) {
