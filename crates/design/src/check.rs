@@ -89,6 +89,7 @@ fn examine_within(model: &Model, effort: usize) -> Report<'_> {
     };
     checker.conditions();
     checker.patterns();
+    checker.idle_conditions();
     checker.keys();
     checker.value_types();
     checker.identity();

@@ -4,7 +4,7 @@
 
 mod support;
 
-use partita_design::Severity::{Error, Warning};
+use partita_design::Severity::{Error, Note, Warning};
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::plan::plan;
 use partita_design::report::explain;
@@ -543,4 +543,72 @@ fn a_part_that_the_types_exclude_never_holds() {
     for condition in ["n >= 99", "n <= 0", "n in (1, 200)", "missing(note)", "n != 500", "not n > 500"] {
         assert!(!has(&events(condition), "P120", Error), "{condition}");
     }
+}
+
+/// Orders of users, which lead to their invoices, with this pattern.
+fn invoicing(pattern: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [entity.User]\nattributes = {{ userId = \"id\", name = \"string\" }}\nkey = [\"USER#{{userId}}\", \"PROFILE\"]\n\
+         [entity.Order]\nattributes = {{ userId = \"id\", orderId = \"id\", status = \"A|B\", kind = \"X|Y?\", paid = \"bool\" }}\n\
+         key = [\"USER#{{userId}}\", \"ORDER#{{orderId}}\"]\nindex.GSI1 = {{ key = [\"STATUS#{{status}}\", \"{{orderId}}\"] }}\n\
+         [entity.Invoice]\nattributes = {{ orderId = \"id\", total = \"int\" }}\nkey = [\"ORDER#{{orderId}}\", \"INVOICE\"]\n\
+         [pattern]\np = {{ {pattern} }}\n"
+    ))
+}
+
+fn orders_where(condition: &str) -> String {
+    invoicing(&format!("in = [\"userId\"], out = \"Order*\", where = \"{condition}\""))
+}
+
+fn invoices_where(condition: &str) -> String {
+    invoicing(&format!("in = [\"userId\"], out = \"Invoice*\", via = \"Order\", where = \"{condition}\""))
+}
+
+#[test]
+fn conditions_that_leave_no_choice_or_every_choice_are_found() {
+    let found = |text: &str| {
+        let own = findings(text).into_iter().filter(|finding| finding.code == "P120");
+        own.map(|finding| (finding.severity, finding.repair.map(|repair| repair.help))).collect::<Vec<_>>()
+    };
+    for never in
+        ["status != 'A' and status != 'B'", "not status in ('A', 'B')", "paid != true and paid != false"]
+    {
+        assert_eq!(found(&orders_where(never)), [(Error, None)], "{never}");
+        assert_eq!(found(&invoices_where(never)), [(Error, None)], "{never}");
+    }
+    for open in [
+        "status != 'A'",
+        "kind != 'X' and kind != 'Y'",
+        "kind in ('X', 'Y')",
+        "status == 'A' or paid == true",
+    ] {
+        assert_eq!((found(&orders_where(open)), found(&invoices_where(open))), (vec![], vec![]), "{open}");
+    }
+    for always in ["status in ('A', 'B')", "exists(status)", "paid == true or paid == false"] {
+        assert_eq!(found(&orders_where(always)), [(Note, Some("leave where out".to_owned()))], "{always}");
+        assert_eq!(found(&invoices_where(always)), [(Note, None)], "{always}");
+    }
+    let rest = "write where = \"status == 'A'\"".to_owned();
+    assert_eq!(found(&orders_where("status == 'A' and exists(paid)")), [(Note, Some(rest))]);
+    // There is a request for each of the listed values, and a single item of another entity is not tested.
+    assert_eq!(found(&invoicing("out = \"Order*\", where = \"status in ('A', 'B')\"")), []);
+    let mixed = "in = [\"userId\"], out = [\"User\", \"Order*\"], where = \"status == 'A'\"";
+    assert_eq!(found(&invoicing(mixed)), []);
+}
+
+#[test]
+fn conditions_of_relationships_and_aggregates_are_checked_against_the_types() {
+    let via = |condition: &str| codes(&invoices_where(condition), "pattern.p");
+    assert!(via("status == 'Z'").contains(&"P122"));
+    assert!(!via("status == 'A'").contains(&"P122"));
+    let counted = |condition: &str| {
+        let aggregate =
+            format!("\naggregates = {{ orders = \"count Order where {condition}\" }}\n[entity.Order]");
+        let text = invoicing("in = [\"userId\"], out = [\"User\", \"Order*\"]");
+        codes(&text.replace("\n[entity.Order]", &aggregate), "entity.User")
+    };
+    assert_eq!(counted("status == 'Z'"), ["P122"]);
+    assert_eq!(counted("status != 'A' and status != 'B'"), ["P120"]);
+    assert_eq!(counted("status == 'A'"), [""; 0]);
 }

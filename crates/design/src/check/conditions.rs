@@ -1,5 +1,7 @@
 //! Conditions that can never hold, and values that an attribute never has.
 
+mod decided;
+
 use super::Checker;
 use super::bounds::{imprecise, lost};
 use super::value_types::with_offset;
@@ -7,7 +9,7 @@ use crate::finding::{Finding, Severity, closest};
 use crate::model::condition::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::decimal::Decimal;
 use crate::model::limits::{End, Zone};
-use crate::model::pattern::TargetTypes;
+use crate::model::pattern::PatternTypes;
 use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity};
@@ -20,40 +22,62 @@ impl Checker<'_> {
         let model = self.model;
         for entity in &model.entities {
             for index_key in entity.declared_indexes() {
-                let what = format!("`when` of {}", index_key.index);
-                let is_wrong = self.times(&index_key.when, &entity.subject(), |_| vec![entity]);
-                self.condition(&index_key.when, &what, &entity.subject(), &index_key.span, entity, is_wrong);
-                self.never_met(&index_key.when, &entity.subject(), &[entity]);
-                self.values_without_keys(&index_key.when, &entity.subject(), &[entity]);
+                let (what, subject) = (format!("`when` of {}", index_key.index), entity.subject());
+                self.about_items(&index_key.when, &what, &subject, &index_key.span, entity);
+            }
+            for aggregate in &entity.aggregates {
+                let Some(child) = model.entity(&aggregate.of) else { continue };
+                let what = format!("`where` of {}", aggregate.name);
+                self.about_items(&aggregate.filter, &what, &entity.subject(), &aggregate.span, child);
             }
         }
         for pattern in &model.patterns {
-            let types = TargetTypes { model, targets: &pattern.targets };
-            let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
-            let targets: Vec<&Entity> = targets.collect();
+            let types = PatternTypes { model, pattern };
             let (subject, span) = (pattern.subject(), &pattern.span);
             let concerned = |attribute: &str| pattern.entities_with(model, attribute);
             let is_wrong = self.times(&pattern.filter, &subject, concerned);
             self.condition(&pattern.filter, "`where`", &subject, span, &types, is_wrong);
-            self.never_met(&pattern.filter, &subject, &targets);
-            self.values_without_keys(&pattern.filter, &subject, &targets);
+            self.never_met(&pattern.filter, &subject, concerned);
+            self.values_without_keys(&pattern.filter, &subject, concerned);
+            self.exhausted(pattern);
             if let Some(request) = &pattern.request {
                 let is_wrong = self.times(&request.filter, &subject, concerned);
                 self.condition(&request.filter, "`filter`", &subject, &request.span, &types, is_wrong);
+                self.exhausted_filter(pattern, request);
             }
         }
     }
 
+    /// A condition that is about the items of one entity.
+    fn about_items(
+        &mut self,
+        condition: &Condition,
+        what: &str,
+        subject: &str,
+        span: &Span,
+        entity: &Entity,
+    ) {
+        let concerned = |_: &str| vec![entity];
+        let is_wrong = self.times(condition, subject, concerned);
+        self.condition(condition, what, subject, span, entity, is_wrong);
+        self.never_met(condition, subject, concerned);
+        self.values_without_keys(condition, subject, concerned);
+    }
+
     /// Parts that no value meets which the types admit.
-    fn never_met(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+    fn never_met<'e>(
+        &mut self,
+        condition: &Condition,
+        subject: &str,
+        concerned: impl Fn(&str) -> Vec<&'e Entity>,
+    ) {
         for part in condition.conjuncts() {
             let is_absence = matches!(part, Condition::Not(inner) if matches!(inner.as_ref(), Condition::Test(test) if test.comparison == Comparison::Exists));
             let (Condition::Test(_) | Condition::Not(_)) = part else { continue };
             let Some(test) = part.tests().first().copied() else { continue };
-            let concerned: Vec<(&Entity, &Attribute)> = entities
-                .iter()
-                .filter_map(|entity| Some((*entity, entity.attribute(&test.attribute)?)))
-                .collect();
+            let entities = concerned(&test.attribute).into_iter();
+            let concerned: Vec<(&Entity, &Attribute)> =
+                entities.filter_map(|entity| Some((entity, entity.attribute(&test.attribute)?))).collect();
             let is_required =
                 |(entity, attribute): &(&Entity, &Attribute)| entity.is_required(&attribute.name);
             let why = match part {
@@ -75,8 +99,14 @@ impl Checker<'_> {
     }
 
     /// Values that no key can hold, so that no item has them.
-    fn values_without_keys(&mut self, condition: &Condition, subject: &str, entities: &[&Entity]) {
+    fn values_without_keys<'e>(
+        &mut self,
+        condition: &Condition,
+        subject: &str,
+        concerned: impl Fn(&str) -> Vec<&'e Entity>,
+    ) {
         for test in condition.tests() {
+            let entities = concerned(&test.attribute);
             let values = match &test.comparison {
                 Comparison::Is(Comparator::Equal, _) | Comparison::Among(_) => test.comparison.constants(),
                 _ => continue,

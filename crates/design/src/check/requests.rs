@@ -1,6 +1,6 @@
 //! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
-mod narrow;
+pub(super) mod narrow;
 pub(super) mod tried;
 mod values_beside;
 

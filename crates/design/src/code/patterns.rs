@@ -181,10 +181,10 @@ pub(super) const PATTERNS: &[Code] = &[
     },
     Code {
         code: "P120",
-        title: "condition never holds",
+        title: "condition never or always holds",
         severity: Severity::Error,
         rules: &[63],
-        page: "No item can meet this condition: its parts exclude each other, as in `status == 'A' and status == 'B'`. An index with such a `when` stays empty, and a pattern with such a `where` returns nothing.",
+        page: "No item can meet this condition: its parts exclude each other, as in `status == 'A' and status == 'B'`, or together leave out every choice of a required attribute, as `status != 'A' and status != 'B'` where there are only these. An index with such a `when` stays empty, and a pattern with such a `where` returns nothing. It is a note if every item meets a part of a condition, as `status in ('A', 'B')`: it tests nothing.",
     },
     Code {
         code: "P121",

@@ -147,10 +147,12 @@ impl Pattern {
 
     /// Gives the values of its conditions the types of the attributes that they are compared with.
     pub(crate) fn type_conditions(&mut self, model: &Model) {
-        let types = TargetTypes { model, targets: &self.targets };
-        self.filter = self.filter.typed(&types);
-        if let Some(request) = &mut self.request {
-            request.filter = request.filter.typed(&types);
+        let types = PatternTypes { model, pattern: self };
+        let filter = self.filter.typed(&types);
+        let requested = self.request.as_ref().map(|request| request.filter.typed(&types));
+        self.filter = filter;
+        if let Some((request, filter)) = self.request.as_mut().zip(requested) {
+            request.filter = filter;
         }
     }
 
@@ -160,15 +162,15 @@ impl Pattern {
     }
 }
 
-/// The types of the attributes of a pattern's targets.
-pub(crate) struct TargetTypes<'a> {
+/// The types of the attributes that a pattern means.
+pub(crate) struct PatternTypes<'a> {
     pub model: &'a Model,
-    pub targets: &'a [Target],
+    pub pattern: &'a Pattern,
 }
 
-impl FieldTypes for TargetTypes<'_> {
+impl FieldTypes for PatternTypes<'_> {
     fn type_of(&self, field: &str) -> Option<&ValueType> {
-        let mut entities = self.targets.iter().filter_map(|target| self.model.entity(&target.entity));
-        entities.find_map(|entity| entity.attribute(field)).map(|attribute| &attribute.kind)
+        let entity = self.pattern.entities_with(self.model, field).into_iter().next()?;
+        entity.attribute(field).map(|attribute| &attribute.kind)
     }
 }

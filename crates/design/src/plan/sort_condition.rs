@@ -33,7 +33,7 @@ pub enum SortCondition {
 
 impl SortCondition {
     /// The template that it compares with.
-    pub(super) fn template(&self) -> Option<&Template> {
+    pub(crate) fn template(&self) -> Option<&Template> {
         match self {
             SortCondition::Any | SortCondition::Range { .. } => None,
             SortCondition::Equals(template)

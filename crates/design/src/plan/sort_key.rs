@@ -3,7 +3,7 @@
 use super::{Obstacle, Planner, SortCondition};
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::limits::Precision;
-use crate::model::pattern::TargetTypes;
+use crate::model::pattern::PatternTypes;
 use crate::model::value_type::ValueType;
 use crate::model::{Bounds, Entity, Order};
 use crate::name_hints;
@@ -120,7 +120,7 @@ impl<'m> Planner<'_, 'm> {
     /// Returns whether the field takes the place of an order attribute that the entity lacks: `uploadedAt` beside `createdAt`.
     fn stands_for(&self, mapping: &KeyMapping<'m>, field: &str, by: &str) -> bool {
         let kind = mapping.entity.attribute(field).map(|attribute| &attribute.kind);
-        let types = TargetTypes { model: self.model, targets: &self.pattern.targets };
+        let types = PatternTypes { model: self.model, pattern: self.pattern };
         let wanted = types.type_of(by);
         mapping.entity.attribute(by).is_none() && kind == wanted && kind.is_some_and(ValueType::is_time)
     }

@@ -303,7 +303,7 @@ fn is_within(range: &Bounds, constant: &Constant, place: Place) -> bool {
 }
 
 /// What a filter says about the items of an entity, whose type is known.
-pub(super) fn about_type(model: &Model, filter: &Condition, entity: &Entity) -> Condition {
+pub(in crate::check) fn about_type(model: &Model, filter: &Condition, entity: &Entity) -> Condition {
     match &model.table.type_attribute {
         Some(attribute) => filter.given(attribute, &entity.type_value),
         None => filter.clone(),
