@@ -446,3 +446,68 @@ fn fields_that_change_places_keep_their_formats() {
     let finding = support::findings(&text).into_iter().find(|finding| finding.code == "P103").unwrap();
     assert!(finding.help.contains("REFILL#{filledOn}#{seq:04}#{refillId}"), "{}", finding.help);
 }
+
+/// The helps of a code with the repairs that were tried.
+fn tried(text: &str, code: &str) -> Vec<(String, bool)> {
+    let found = support::findings(text).into_iter().filter(|finding| finding.code == code);
+    found.map(|finding| (finding.help, finding.repair.is_some())).collect()
+}
+
+#[test]
+fn prefixes_are_written_into_all_keys_that_share_a_partition() {
+    let patterns = "[pattern]\nboth = { in = [\"userId\"], out = [\"User\", \"Order*\"] }\norders = { in = [\"userId\"], out = \"Order*\" }\n";
+    let user = "[entity.User]\nattributes = { userId = \"id\", name = \"string\" }\n";
+    let order = "[entity.Order]\nattributes = { userId = \"id\", orderId = \"id\" }\n";
+    let text = |partition: &str, sort: &str| {
+        let keys = [
+            format!("key = [\"{partition}\", \"PROFILE\"]\n"),
+            format!("key = [\"{partition}\", \"{sort}\"]\n"),
+        ];
+        support::with_table(&[user, &keys[0], order, &keys[1], patterns].concat())
+    };
+    let written = |text: &str| apply_all(text, &support::findings(text)).0;
+    let bare = text("{userId}", "ORDER#{orderId}");
+    assert_eq!(tried(&bare, "P204").first(), Some(&("write USER#{userId}".to_owned(), true)));
+    assert_eq!(support::codes(&written(&bare), ""), [""; 0]);
+    // In a sort key, the prefix tells what an item is.
+    let sorted = text("USER#{userId}", "{orderId}");
+    assert_eq!(tried(&sorted, "P213"), [("write ORDER#{orderId}".to_owned(), true)]);
+    assert!(written(&sorted).contains("key = [\"USER#{userId}\", \"ORDER#{orderId}\"]"));
+    // The tenant leads in all of them; an entity without it needs it first.
+    let tenants = |attributes: &str| {
+        let patterns = patterns.replace("[\"userId\"]", "[\"tenantId\", \"userId\"]");
+        let text = text("USER#{userId}", "ORDER#{orderId}")
+            .replace("type_attribute", "tenant = \"tenantId\"\ntype_attribute");
+        let text = text.replace("attributes = { ", attributes);
+        text.split("[pattern]").next().unwrap().to_owned() + &patterns
+    };
+    let text = tenants("attributes = { tenantId = \"id\", ");
+    assert_eq!(tried(&text, "P217")[0], ("write TENANT#{tenantId}#USER#{userId}".to_owned(), true));
+    assert_eq!(support::codes(&written(&text), ""), [""; 0]);
+}
+
+#[test]
+fn a_relationship_and_a_sparse_index_are_repaired() {
+    let edge = support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[entity.Like]\nedge = [\"userId\", \"postId\"]\nattributes = { userId = \"id\", postId = \"id\", at = \"timestamp\" }\n\
+         key = [\"USER#{userId}\", \"LIKE#{at}#{postId}\"]\nindex.GSI1 = { key = [\"POST#{postId}\", \"LIKE#{at}#{userId}\"] }\n\
+         [pattern]\nlikes = { in = [\"userId\"], out = \"Like*\" }\nfans = { in = [\"postId\"], out = \"Like*\" }\n",
+    );
+    assert_eq!(
+        tried(&edge, "P225"),
+        [("write key = [\"USER#{userId}\", \"LIKE#{postId}\"]".to_owned(), true)]
+    );
+    // An order that only this key has stays.
+    let ordered = edge.replace("out = \"Like*\" }\nfans", "out = \"Like*\", order = \"at desc\" }\nfans");
+    assert!(
+        matches!(tried(&ordered, "P225").as_slice(), [(help, false)] if help.contains("into the sort key of an index"))
+    );
+    let full = support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n[entity.Task]\nattributes = { taskId = \"id\", userId = \"id\", state = \"OPEN|DONE\" }\n\
+         key = [\"TASK#{taskId}\", \"TASK\"]\nindex.GSI1 = { key = [\"USER#{userId}\", \"TASK#{taskId}\"] }\n\
+         [pattern]\ntask = { in = [\"taskId\"], out = \"Task\" }\nopen = { in = [\"userId\"], out = \"Task*\", where = \"state == 'OPEN'\" }\n",
+    );
+    let help = "add when = \"state == 'OPEN'\" to index.GSI1 of Task";
+    assert_eq!(tried(&full, "P304"), [(help.to_owned(), true)]);
+    assert_eq!(tried(&apply_all(&full, &support::findings(&full)).0, "P304"), []);
+}

@@ -102,7 +102,9 @@ impl Checker<'_> {
             list(&ends),
             list(&more)
         );
-        self.report(finding.with_message(message).with_help(help));
+        let edits = vec![Edit::set(&["entity", name, "key"], key.clone())];
+        let repair = Repair { help: format!("write key = {key}"), edits };
+        self.report(finding.with_message(message).with_help(help).with_proposals(vec![repair]));
     }
 
     /// A key that refers to another entity needs an attribute that this entity has.

@@ -6,8 +6,10 @@ use crate::capacity::write_effects;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex, is_natural};
+use crate::model::condition::Condition;
 use crate::model::{Index, Model, Pattern, Projection};
 use crate::plan::Operation;
+use crate::repair::{Edit, Repair, quoted};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most global indexes of a table.
@@ -201,21 +203,23 @@ impl<'m> Checker<'m> {
 
     /// Every pattern on an index that holds all items requires the same condition.
     fn sparse(&mut self, index: &Index, users: &[&Pattern]) {
-        let full = TableOrIndex { index: Some(index) }
-            .mappings(self.model)
-            .iter()
-            .any(|mapping| !mapping.is_sparse() && !mapping.is_implied);
+        let mappings = TableOrIndex { index: Some(index) }.mappings(self.model);
+        let full: Vec<&KeyMapping<'_>> =
+            mappings.iter().filter(|mapping| !mapping.is_sparse() && !mapping.is_implied).collect();
         let first = users.first().map(|pattern| &pattern.filter).filter(|filter| !filter.is_empty());
-        if let Some(filter) =
-            first.filter(|first| full && users.iter().all(|pattern| pattern.filter == **first))
-        {
-            let finding = Finding::new("P304", Severity::Note, index.subject(), &index.span);
-            let message =
-                format!("every pattern on {} requires {filter}, yet the index holds all items", index.name);
-            self.report(
-                finding.with_message(message).with_help(format!("add when = \"{filter}\" to the entries")),
-            );
-        }
+        let is_common = |first: &&Condition| users.iter().all(|pattern| pattern.filter == **first);
+        let Some(filter) = first.filter(|_| !full.is_empty()).filter(is_common) else { return };
+        let when = quoted(&filter.to_string()).trim().to_owned();
+        let edit = |mapping: &&KeyMapping<'_>| {
+            Edit::set(&["entity", &mapping.entity.name, "index", &index.name, "when"], when.clone())
+        };
+        let names: Vec<&str> = full.iter().map(|mapping| mapping.entity.name.as_str()).collect();
+        let help = format!("add when = {when} to index.{} of {}", index.name, list(&names));
+        let repair = Repair { help: help.clone(), edits: full.iter().map(edit).collect() };
+        let finding = Finding::new("P304", Severity::Note, index.subject(), &index.span);
+        let message =
+            format!("every pattern on {} requires {filter}, yet the index holds all items", index.name);
+        self.report(finding.with_message(message).with_help(help).with_proposals(vec![repair]));
     }
 
     /// Attributes that are copied to the index and never read from it.

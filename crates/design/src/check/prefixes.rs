@@ -5,9 +5,10 @@ use super::spelling::Spellings;
 use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::keys::key_mapping::KeyMapping;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
 use crate::name_hints;
+use crate::repair::Repair;
 use crate::template::{FieldTypes, Part, Template};
 use std::collections::BTreeMap;
 
@@ -28,7 +29,10 @@ impl<'m> Checker<'m> {
             if bare && !semantic && !alone && !self.is_behind_tenant(&mapping.partition) {
                 let field = mapping.partition.fields().next().unwrap_or_default().to_owned();
                 let finding = self.about_mapping("P204", Severity::Warning, &mapping);
-                let word = field.trim_end_matches("Id").to_uppercase();
+                let (word, delimiter) = (remedy::prefix(self.model, &field), mapping.entity.delimiter());
+                let text = format!("{word}{delimiter}{}", mapping.partition);
+                let repair =
+                    remedy::with_partition(self.keys.mappings(mapping.location), &mapping.partition, &text);
                 self.report(
                     finding
                         .with_message(format!(
@@ -36,7 +40,8 @@ impl<'m> Checker<'m> {
                             mapping.partition,
                             mapping.location.name()
                         ))
-                        .with_help(format!("write {word}#{}", mapping.partition)),
+                        .with_help(format!("write {text}"))
+                        .with_proposals(repair.into_iter().collect()),
                 );
             }
             let Some(sort) = mapping.sort.as_ref().filter(|_| several && mapping.location.index.is_none())
@@ -46,13 +51,18 @@ impl<'m> Checker<'m> {
             let bare = matches!(sort.parts.first(), Some(Part::Field { .. }));
             if bare && self.keys.shares_collections(mapping.entity) {
                 let finding = self.about_mapping("P213", Severity::Note, &mapping);
-                let word = mapping.entity.name.to_uppercase();
+                let (word, delimiter) = (mapping.entity.name.to_uppercase(), mapping.entity.delimiter());
+                let text = format!("{word}{delimiter}{sort}");
+                let key = [mapping.partition.to_string(), text.clone()];
+                let edit = remedy::with_key(&mapping, &key);
+                let repair = edit.map(|edit| Repair { help: format!("write {text}"), edits: vec![edit] });
                 self.report(
                     finding
                         .with_message(format!(
                             "the sort key {sort} has no prefix in a collection of several entities"
                         ))
-                        .with_help(format!("write {word}#{sort}")),
+                        .with_help(format!("write {text}"))
+                        .with_proposals(repair.into_iter().collect()),
                 );
             }
         }
@@ -120,6 +130,7 @@ impl<'m> Checker<'m> {
         let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
         for mapping in self.made_mappings() {
             if mapping.partition.fields().next() != Some(tenant.as_str()) {
+                let (help, repair) = self.started_by(&tenant, &mapping);
                 let finding = self.about_mapping("P217", Severity::Error, &mapping);
                 self.report(
                     finding
@@ -128,21 +139,29 @@ impl<'m> Checker<'m> {
                             mapping.partition,
                             mapping.location.name()
                         ))
-                        .with_help(self.started_by(&tenant, &mapping.partition, mapping.entity)),
+                        .with_help(help)
+                        .with_proposals(repair.into_iter().collect()),
                 );
             }
         }
     }
 
-    /// The partition key with the tenant at its start, under the prefix that the table has for it.
-    fn started_by(&self, tenant: &str, partition: &Template, entity: &Entity) -> String {
+    /// The partition key with the tenant at its start, under the prefix that the table has for it: in words, and where the entity has the tenant, as
+    /// a repair.
+    fn started_by(&self, tenant: &str, mapping: &KeyMapping<'m>) -> (String, Option<Repair>) {
+        let (entity, partition) = (mapping.entity, &mapping.partition);
         let delimiter = entity.delimiter();
         let word = remedy::prefix(self.model, tenant);
         let rest = without(partition, &[tenant], delimiter);
         // Of a prefix of its own nothing is left.
         let rest = rest.strip_suffix(&format!("{delimiter}{word}")).unwrap_or(&rest);
         let rest = if rest.is_empty() || rest == word { String::new() } else { format!("{delimiter}{rest}") };
-        format!("write {word}{delimiter}{{{tenant}}}{rest}")
+        let text = format!("{word}{delimiter}{{{tenant}}}{rest}");
+        if entity.attribute(tenant).is_none() {
+            return (format!("give {} the attribute {tenant}, and write {text}", entity.name), None);
+        }
+        let keys = self.keys.mappings(mapping.location);
+        (format!("write {text}"), remedy::with_partition(keys, partition, &text))
     }
 
     fn named_tenants(&mut self) {
@@ -156,15 +175,16 @@ impl<'m> Checker<'m> {
             let own = entity.attributes.iter().find(|attribute| name_hints::is_tenant(&attribute.name));
             let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
             let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
-            let Some(partition) = entity.key.first() else { continue };
-            let help = self.started_by(&tenant.name, partition, entity);
+            let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { continue };
+            let (partition, (help, repair)) = (&mapping.partition, self.started_by(&tenant.name, &mapping));
             self.report(
                 finding
                     .with_message(format!(
                         "the partition key {partition} does not start with {}, unlike those of other entities",
                         tenant.name
                     ))
-                    .with_help(help),
+                    .with_help(help)
+                    .with_proposals(repair.into_iter().collect()),
             );
         }
     }

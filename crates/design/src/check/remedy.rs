@@ -6,6 +6,7 @@ use super::value_types::fitting_format;
 use crate::capacity::estimate::write_units;
 use crate::capacity::size;
 use crate::formatting::list;
+use crate::keys::key_mapping::KeyMapping;
 use crate::model::condition::{Comparison, Condition, Test};
 use crate::model::each_once::each_once;
 use crate::model::value_type::ValueType;
@@ -130,17 +131,31 @@ pub fn moved_first(unserved: &Unserved<'_>, by: &str, before: &str) -> Option<Re
     };
     let (first, second) = (place(before)?, place(by)?);
     parts.swap(first, second);
-    let value = quoted_list(&key.iter().map(Template::to_string).collect::<Vec<_>>());
-    let entity = unserved.entity.name.as_str();
-    let edit = match unserved.location.index {
-        None => Edit::set(&["entity", entity, "key"], value.clone()),
-        Some(index) if index.local => return None,
-        Some(index) => Edit::set(&["entity", entity, "index", &index.name, "key"], value.clone()),
+    let texts: Vec<String> = key.iter().map(Template::to_string).collect();
+    let help = format!("put {{{by}}} before {{{before}}} in the sort key: key = {}", quoted_list(&texts));
+    Some(Repair { help, edits: vec![with_key(&mapping, &texts)?] })
+}
+
+/// The edit that gives an entity another key in the table or in an index, where it is declared as one list.
+pub fn with_key(mapping: &KeyMapping<'_>, key: &[String]) -> Option<Edit> {
+    let (entity, value) = (mapping.entity.name.as_str(), quoted_list(key));
+    match mapping.location.index {
+        None => Some(Edit::set(&["entity", entity, "key"], value)),
+        Some(index) if index.local || index.is_composite() => None,
+        Some(index) => Some(Edit::set(&["entity", entity, "index", &index.name, "key"], value)),
+    }
+}
+
+/// The partition key written as a text, in the keys of all entities that share it.
+pub fn with_partition(keys: &[KeyMapping<'_>], partition: &Template, text: &str) -> Option<Repair> {
+    let shared = keys.iter().filter(|mapping| mapping.partition == *partition && !mapping.is_implied);
+    let edit = |mapping: &KeyMapping<'_>| {
+        let mut key: Vec<String> = mapping.key.iter().map(Template::to_string).collect();
+        *key.first_mut()? = text.to_owned();
+        with_key(mapping, &key)
     };
-    Some(Repair {
-        help: format!("put {{{by}}} before {{{before}}} in the sort key: key = {value}"),
-        edits: vec![edit],
-    })
+    let edits: Vec<Edit> = shared.map(edit).collect::<Option<_>>()?;
+    Some(Repair { help: format!("write {text}"), edits })
 }
 
 /// The attribute that a pattern searches for a part.

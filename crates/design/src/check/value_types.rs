@@ -1,6 +1,7 @@
 //! Rules about the values that types admit: formats that cannot hold them, times that do not sort, bounds that are compared wrongly.
 
 use super::Checker;
+use super::remedy::with_key;
 use crate::finding::{Finding, Severity};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex, Written};
 use crate::keys::keyspace::MAX_NAMED;
@@ -9,7 +10,7 @@ use crate::model::limits::Zone;
 use crate::model::text_form::time_form;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Pattern};
-use crate::repair::{Edit, Repair, quoted};
+use crate::repair::{Edit, Repair};
 use crate::template::{Format, Part, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -410,15 +411,8 @@ fn misfit(format: Format, attribute: &Attribute) -> Option<String> {
 
 /// The edit that replaces a part of an entity's key, where the entity declares it.
 fn replaced(mapping: &KeyMapping<'_>, part: &Part, by: &Part) -> Option<Edit> {
-    let entity: &Entity = mapping.entity;
     let exchange = |own: &Part| if own == part { by.clone() } else { own.clone() };
     let changed = |own: &Template| Template { parts: own.parts.iter().map(exchange).collect() };
-    let texts: Vec<String> =
-        mapping.key.iter().map(|own| quoted(&changed(own).to_string()).trim().to_owned()).collect();
-    let value = format!("[{}]", texts.join(", "));
-    match mapping.location.index {
-        None => Some(Edit::set(&["entity", &entity.name, "key"], value)),
-        Some(index) if index.local || index.is_composite() => None,
-        Some(index) => Some(Edit::set(&["entity", &entity.name, "index", &index.name, "key"], value)),
-    }
+    let key: Vec<String> = mapping.key.iter().map(|own| changed(own).to_string()).collect();
+    with_key(mapping, &key)
 }
