@@ -511,3 +511,17 @@ fn a_relationship_and_a_sparse_index_are_repaired() {
     assert_eq!(tried(&full, "P304"), [(help.to_owned(), true)]);
     assert_eq!(tried(&apply_all(&full, &support::findings(&full)).0, "P304"), []);
 }
+
+#[test]
+fn a_projection_keeps_what_is_tested_and_what_leads_on() {
+    let text = support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [entity.Member]\nedge = [\"userId\", \"teamId\"]\nattributes = { userId = \"id\", teamId = \"id\", region = \"id\", role = \"A|B\", note = \"string\" }\n\
+         key = [\"USER#{userId}\", \"MEMBER#{teamId}\"]\nindex.GSI1 = { key = [\"TEAM#{teamId}\", \"MEMBER#{userId}\"] }\n\
+         [entity.Desk]\nattributes = { region = \"id\", userId = \"id\", title = \"string\" }\nidentity = \"userId\"\nkey = [\"REGION#{region}\", \"DESK#{userId}\"]\n\
+         [pattern]\nteams = { in = [\"userId\"], out = \"Member*\" }\n\
+         desks = { in = [\"teamId\"], out = \"Desk*\", via = { entity = \"Member\", match = { userId = \"userId\", region = \"region\" } }, where = \"role == 'A'\", fields = [\"title\"] }\n",
+    );
+    let help = "write project = [\"region\", \"role\", \"userId\"]";
+    assert_eq!(tried(&text, "P306"), [(help.to_owned(), true)]);
+}

@@ -9,6 +9,7 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex, is_natural};
 use crate::model::condition::Condition;
 use crate::model::{Index, Model, Pattern, Projection};
 use crate::plan::Operation;
+use crate::plan::requirement::Requirement;
 use crate::repair::{Edit, Repair, quoted};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -228,25 +229,43 @@ impl<'m> Checker<'m> {
         {
             return;
         }
-        let mut fields: BTreeSet<&str> = BTreeSet::new();
-        fields.extend(users.iter().flat_map(|pattern| pattern.fields.iter().map(String::as_str)));
+        let fields: BTreeSet<&str> =
+            users.iter().flat_map(|pattern| self.read_from(index, pattern)).collect();
         let fields: Vec<&str> = fields.into_iter().collect();
         if fields.len() > MAX_PROJECTED {
             return;
         }
-        let (message, help) = if fields.is_empty() {
-            (
-                "whole items are copied, and the patterns read the table anyway".to_owned(),
-                "write project = \"KEYS_ONLY\"".to_owned(),
-            )
+        let (message, project) = if fields.is_empty() {
+            let message = "whole items are copied, and the patterns read the table anyway";
+            (message.to_owned(), "\"KEYS_ONLY\"".to_owned())
         } else {
-            (
-                format!("whole items are copied, and the patterns read only {}", list(&fields)),
-                format!("write project = [\"{}\"]", fields.join("\", \"")),
-            )
+            let message = format!("whole items are copied, and the patterns read only {}", list(&fields));
+            (message, format!("[\"{}\"]", fields.join("\", \"")))
         };
+        let help = format!("write project = {project}");
+        let edits = vec![Edit::set(&["index", &index.name, "project"], project)];
+        let repair = Repair { help: help.clone(), edits };
         let finding = Finding::new("P306", Severity::Note, index.subject(), &index.span);
-        self.report(finding.with_message(message).with_help(help));
+        self.report(finding.with_message(message).with_help(help).with_proposals(vec![repair]));
+    }
+
+    /// The attributes that a pattern needs of the entries of an index: what it returns of them, what it tests, and what leads on.
+    fn read_from<'a>(&'a self, index: &Index, pattern: &'a Pattern) -> Vec<&'a str> {
+        let steps =
+            || self.plans.get(pattern.name.as_str()).into_iter().flatten().flat_map(|plan| &plan.steps);
+        let here = || steps().filter(|step| step.location.index.is_some_and(|used| used.name == index.name));
+        let is_here =
+            |name: &str| here().any(|step| step.targets.iter().any(|own| own.attribute(name).is_some()));
+        let tested = here()
+            .flat_map(|step| step.filter.iter().chain(step.dropped()))
+            .flat_map(Requirement::attributes);
+        let follows = steps().filter_map(|step| step.follow.as_ref());
+        let followed = follows
+            .filter(|follow| here().any(|step| step.targets.iter().any(|own| own.name == follow.from.name)));
+        let leading = followed.flat_map(|follow| follow.links.iter().map(|link| link.from.as_str()));
+        let returned =
+            pattern.fields.iter().map(String::as_str).filter(|name| is_here(name) || pattern.via.is_empty());
+        returned.chain(tested).chain(leading).collect()
     }
 
     fn hydrates(&self, pattern: &Pattern) -> bool {

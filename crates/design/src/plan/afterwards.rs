@@ -79,7 +79,7 @@ impl fmt::Display for Afterwards {
 
 impl Step<'_> {
     /// Returns what the caller drops of the items.
-    pub(super) fn dropped(&self) -> impl Iterator<Item = &Requirement> {
+    pub fn dropped(&self) -> impl Iterator<Item = &Requirement> {
         let all = self.afterwards.iter().filter_map(|work| match work {
             Afterwards::Drop(requirements) => Some(requirements),
             _ => None,
