@@ -7,7 +7,7 @@ use crate::template::{Format, Part, SHARD};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an original and its copy have in common, and nothing else has.
-pub type Pair = Vec<String>;
+pub type PairKey = Vec<String>;
 
 /// An entity and one of its copies.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ impl<'m> Copying<'m> {
     /// Returns the values that identify an original, versions aside, and so its copy, as the key of the original writes them: times in one
     /// month are one value where it holds the month, and texts that differ in case where it holds them in lower case. `own` is the entity of
     /// the item with this key and these values.
-    pub fn identity_of(&self, own: &Entity, key: &[String], values: &Attributes) -> Pair {
+    pub fn identity_of(&self, own: &Entity, key: &[String], values: &Attributes) -> PairKey {
         let text = |name: &str| {
             let value = values.get(name).cloned().or_else(|| text_in(own, key, name));
             self.as_written(name, value.unwrap_or_default())
@@ -121,7 +121,7 @@ impl<'m> Copying<'m> {
 
     /// Returns what an original with this key and these values has in common with its copy: the key of the copy, or else the identity.
     /// `None` if it has no copy, because it lacks a value of that key.
-    pub fn pair_of_original(&self, key: &[String], values: &Attributes) -> Option<Pair> {
+    pub fn pair_of_original(&self, key: &[String], values: &Attributes) -> Option<PairKey> {
         match self.locates_copy() {
             true => self.copy_key(values),
             false => Some(self.identity_of(self.original, key, values)),
@@ -129,12 +129,12 @@ impl<'m> Copying<'m> {
     }
 
     /// Returns what a copy with this key and these values has in common with its original.
-    pub fn pair_of_copy(&self, key: &[String], values: &Attributes) -> Pair {
+    pub fn pair_of_copy(&self, key: &[String], values: &Attributes) -> PairKey {
         if self.locates_copy() { key.to_vec() } else { self.identity_of(self.copy, key, values) }
     }
 
     /// Returns what messages call an original and its copy: the key of the copy, or `userId 1, orderId 7`.
-    pub fn name_of(&self, pair: &Pair) -> String {
+    pub fn name_of(&self, pair: &PairKey) -> String {
         if self.locates_copy() {
             return pair.join(KEY_SEPARATOR);
         }

@@ -4,7 +4,7 @@
 //! large table can be read in a single pass.
 
 use crate::audit::aggregates::AggregateTotals;
-use crate::audit::copying::{Copying, Pair};
+use crate::audit::copying::{Copying, PairKey};
 use crate::audit::fingerprint::fingerprint;
 use crate::audit::{self, MARKER};
 use crate::item::{Attributes, Item, attributes};
@@ -197,7 +197,7 @@ impl<'m> TableAudit<'m> {
         }
     }
 
-    fn pair(&mut self, copying: &Copying<'_>, pair: &Pair) -> &mut CopyPair {
+    fn pair(&mut self, copying: &Copying<'_>, pair: &PairKey) -> &mut CopyPair {
         let (copy, original) = (&copying.copy.name, &copying.original.name);
         let name = || format!("{copy} of {original} with {}", copying.name_of(pair));
         let new = || CopyPair { name: name(), ..CopyPair::default() };

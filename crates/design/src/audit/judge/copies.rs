@@ -4,7 +4,7 @@
 //! elsewhere the decision must contain the copy as it was.
 
 use super::{SeenChange, SeenItem};
-use crate::audit::copying::{self, Copying};
+use crate::audit::copying::{Copying, PairKey};
 use crate::audit::{KEY_SEPARATOR, Violation, violation};
 use crate::model::Model;
 use std::collections::BTreeMap;
@@ -40,11 +40,8 @@ struct Members<'s, 'a, 'm> {
 }
 
 impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
-    fn all(
-        copying: &'s Copying<'m>,
-        seen: &'s [SeenChange<'a, 'm>],
-    ) -> BTreeMap<copying::Pair, Pair<'s, 'a, 'm>> {
-        let mut all: BTreeMap<copying::Pair, Pair<'s, 'a, 'm>> = BTreeMap::new();
+    fn all(copying: &'s Copying<'m>, seen: &'s [SeenChange<'a, 'm>]) -> BTreeMap<PairKey, Pair<'s, 'a, 'm>> {
+        let mut all: BTreeMap<PairKey, Pair<'s, 'a, 'm>> = BTreeMap::new();
         let new = || Pair { copying, seen, originals: Members::default(), copies: Members::default() };
         for (number, change) in seen.iter().enumerate() {
             let original = |item: &SeenItem<'_, '_>| copying.pair_of_original(&change.key, &item.values);
@@ -70,7 +67,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
     }
 
     /// What is wrong, and with which change.
-    fn problem(&self, pair: &copying::Pair) -> Option<(usize, String)> {
+    fn problem(&self, pair: &PairKey) -> Option<(usize, String)> {
         if !self.is_changed() {
             return None;
         }
@@ -111,7 +108,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
         number: usize,
         original: &SeenItem<'_, '_>,
         copy: Option<(&usize, &&'s SeenItem<'a, 'm>)>,
-        pair: &copying::Pair,
+        pair: &PairKey,
     ) -> Option<(usize, String)> {
         let (name, copy_name) = (&self.copying.original.name, &self.copying.copy.name);
         let before = self.originals.before.get(&number);
@@ -161,7 +158,7 @@ impl<'s, 'a, 'm> Pair<'s, 'a, 'm> {
     }
 
     /// Neither is there afterwards.
-    fn gone(&self, pair: &copying::Pair) -> Option<(usize, String)> {
+    fn gone(&self, pair: &PairKey) -> Option<(usize, String)> {
         let (name, copy_name) = (&self.copying.original.name, &self.copying.copy.name);
         if let (Some(number), true) = (self.originals.before.keys().next(), self.copies.before.is_empty()) {
             let is_absent = |change: &SeenChange<'_, '_>| change.result.is_none() && change.key == *pair;

@@ -7,7 +7,7 @@
 //! last to be removed.
 
 use super::{SeenChange, SeenItem};
-use crate::audit::copying::{Copying, Pair};
+use crate::audit::copying::{Copying, PairKey};
 use crate::audit::{Violation, violation};
 use crate::item::Attributes;
 use crate::model::{Entity, Model};
@@ -49,7 +49,7 @@ struct Shown<'s, 'a, 'm> {
 }
 
 /// An original, and one of its versions; without a number, their copy.
-type Place = (Pair, Option<i64>);
+type Place = (PairKey, Option<i64>);
 
 /// What a change shows. An item that becomes that of another original leaves one and comes to the other.
 fn shown<'s, 'a, 'm>(
@@ -83,7 +83,10 @@ fn shown<'s, 'a, 'm>(
 }
 
 impl<'s, 'a, 'm> History<'s, 'a, 'm> {
-    fn all(copying: &'s Copying<'m>, seen: &'s [SeenChange<'a, 'm>]) -> BTreeMap<Pair, History<'s, 'a, 'm>> {
+    fn all(
+        copying: &'s Copying<'m>,
+        seen: &'s [SeenChange<'a, 'm>],
+    ) -> BTreeMap<PairKey, History<'s, 'a, 'm>> {
         let mut all = BTreeMap::new();
         for (number, change) in seen.iter().enumerate() {
             let new = || History { copying, versions: BTreeMap::new(), copies: Vec::new(), number };

@@ -1,7 +1,7 @@
 //! Versions in the requests of a write: which one an action adds, changes or removes, and what a transaction shows of the others.
 
 use super::examples::{Example, Examples, MAX_SEARCHED, items_shown};
-use crate::audit::copying::{Copying, Pair};
+use crate::audit::copying::{Copying, PairKey};
 use crate::item::{Attributes, attributes};
 use crate::model::{Action, Entity, Model, Verb};
 use std::collections::BTreeMap;
@@ -25,9 +25,9 @@ fn versioned<'m>(model: &'m Model, entity: &'m Entity) -> Option<Copying<'m>> {
 
 impl<'m> Examples<'_, '_, 'm> {
     /// The seeded versions, by what they are versions of.
-    fn histories(&self, copying: &Copying<'m>) -> BTreeMap<Pair, History> {
+    fn histories(&self, copying: &Copying<'m>) -> BTreeMap<PairKey, History> {
         let entity = copying.original;
-        let mut histories: BTreeMap<Pair, History> = BTreeMap::new();
+        let mut histories: BTreeMap<PairKey, History> = BTreeMap::new();
         for number in self.generator.numbers(entity).take(MAX_SEARCHED as usize) {
             let values = attributes(&self.generator.item(entity, number));
             let pair = copying.identity_of(entity, &[], &values);
