@@ -597,6 +597,26 @@ fn values_of_a_known_form_end_at_weak_separators() {
     assert!(found[0].contains("}:se:{") && found[0].contains("}#{at:day}#{"), "{found:?}");
 }
 
+#[test]
+fn a_word_before_a_value_needs_no_separator_behind_a_tenant() {
+    let mut items = Vec::new();
+    for number in 0..60 {
+        let (state, order) = (["OPEN", "HELD", "DONE"][number % 3], format!("o{number:03}"));
+        let tenant = format!("697ddd52-6879-4fce-b3c4-98dea5b7fb{:02}", number % 4);
+        let key = format!("t#{tenant}#STATE{state}");
+        items.push(item(&[
+            ("PK", &key),
+            ("SK", &order),
+            ("tenantId", &tenant),
+            ("state", state),
+            ("orderId", &order),
+        ]));
+    }
+    let draft = infer(&items, &known("Tab", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(keys(&as_read(&draft).entities[0]), ["t#{tenantId}#STATE{state}", "{orderId}"]);
+}
+
 /// Items of one tenant, whose keys start with what `start` makes of its name.
 fn of_one_tenant(start: &str, tenant: &[(&str, &str)]) -> Vec<Item> {
     let mut items = Vec::new();

@@ -11,7 +11,7 @@ use crate::template::{Format, Part};
 use std::collections::{BTreeSet, HashSet};
 
 /// How many texts must have the same word behind their values, if no separator is there.
-const MIN_GLUED: usize = 8;
+pub(super) const MIN_GLUED: usize = 8;
 /// The number of parts that a key has at most.
 const MAX_PARTS: usize = 12;
 /// The number of attributes that are tried at one place.

@@ -1,7 +1,7 @@
 //! The template of a key: words of the design are text, everything else is the attribute that has the same values, or a new attribute that only
 //! the key contains.
 
-use super::explain::{Texts, Vocabulary, explain, merged};
+use super::explain::{MIN_GLUED, Texts, Vocabulary, explain, merged};
 use super::names::{FieldNames, lower_first};
 use super::odd::is_all_but_few;
 use super::pieces::{Piece, STRONG, WEAK, pieces};
@@ -211,8 +211,10 @@ fn in_tokens(
             parts.push(Part::Text(value.to_owned()));
             continue;
         }
-        // What starts the key may be a word and a value without a separator: `StateOPEN|3`.
-        let place = Vocabulary { is_whole: number == 0 && token.len() >= MIN_VALUES, ..vocabulary };
+        // What starts the key, or follows a value, may be a word and a value without a separator: `StateOPEN|3`.
+        let is_glued = number > 0 && !is_constant && token.len() >= MIN_GLUED;
+        let is_whole = is_glued || (number == 0 && token.len() >= MIN_VALUES);
+        let place = Vocabulary { is_whole, ..vocabulary };
         if let Some(explained) = explain(token, &place) {
             parts.extend(explained);
         } else if is_constant && is_design {
