@@ -88,7 +88,7 @@ pub struct Step<'m> {
     pub alternatives: BTreeMap<String, Vec<String>>,
     /// What drops items after the read.
     pub filter: Vec<Requirement>,
-    /// Those of them that the key condition sees to already, but for texts that contain the delimiter or differ in case.
+    /// Those of them that the key condition sees to already, but for texts that contain what follows them in the key or differ in case.
     pub confirmations: Vec<Requirement>,
     /// Other entities that the request returns as well; some of them if they are many.
     pub extras: Vec<&'m Entity>,

@@ -184,3 +184,52 @@ fn an_open_range_of_texts_says_where_its_upper_bound_ends() {
     );
     assert!(!people("date").contains("before its first character"), "{}", people("date"));
 }
+
+#[test]
+fn a_text_that_may_contain_what_follows_it_is_compared_once_more() {
+    let filters = |kind: &str, sort: &str, options: &str| {
+        let text = with_table(&format!(
+            "[entity.Clerk]\nattributes = {{ g = \"id\", clerkId = \"id\", n = \"int\", c = \"NEW|OLD\", day = \"date\", dept = \"{kind}\" }}\n\
+             identity = \"clerkId\"\nkey = [\"G#{{g}}\", \"{sort}\"]\n\
+             [entity.Desk]\nattributes = {{ a = \"id\", b = \"id\" }}\nkey = [\"DESK#{{a}}#{{b}}#\", \"DESK#{{a}}#{{b}}#\"]\n[pattern]\nclerks = {{ in = [\"g\"{options}, out = \"Clerk*\", rps = 1 }}\n"
+        ));
+        let model = model(&text);
+        let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+        plan.steps[0].filter_texts()
+    };
+    let of_dept = ", \"dept\"]";
+    for (kind, sort) in [
+        ("id", "DEPT#{dept}-{clerkId}"),
+        ("id", "DEPT#{dept}::{clerkId}"),
+        ("id", "DEPT#{dept}{clerkId}"),
+        ("int", "DEPT#{dept}{clerkId}"),
+        ("int", "DEPT#{dept}{day}#{clerkId}"),
+        ("int", "DEPT#{dept}-{clerkId}"),
+        ("a|a-NEW|b", "DEPT#{dept}-{c}#{clerkId}"),
+        ("string", "DEPT#{dept:escaped}-{clerkId}"),
+        ("string", "DEPT#{dept}#{clerkId}"),
+    ] {
+        assert_eq!(filters(kind, sort, of_dept), ["dept = :dept"], "{kind} {sort}");
+    }
+    for (kind, sort) in [
+        ("id", "DEPT#{dept}#{clerkId}"),
+        ("id", "DEPT#{dept}#-{clerkId}"),
+        ("int", "DEPT#{dept}#{clerkId}"),
+        ("int", "DEPT#{dept:04}{clerkId}"),
+        ("uuid", "DEPT#{dept}-{clerkId}"),
+        ("a|aNEW|b", "DEPT#{dept}-{c}#{clerkId}"),
+        ("a-x|b", "DEPT#{dept}-{c}#{clerkId}"),
+        ("string", "DEPT#{dept:escaped}#{clerkId}"),
+    ] {
+        assert!(filters(kind, sort, of_dept).is_empty(), "{kind} {sort}");
+    }
+    let fixed = "], where = \"dept == 'a'\"";
+    assert_eq!(filters("string", "DEPT#{dept:escaped}-{clerkId}", fixed), ["dept == 'a'"]);
+    // What follows such a text is nowhere for certain, unless the whole key is compared and ends in it.
+    let also = ", \"dept\", \"day\"]";
+    assert_eq!(filters("id", "{dept}-{day}-{clerkId}", also), ["dept = :dept", "day = :day"]);
+    assert_eq!(filters("id", "{dept}#{day}-{clerkId}", also), [""; 0]);
+    let whole = ", \"dept\", \"clerkId\"]";
+    assert_eq!(filters("id", "{dept}-{clerkId}", whole), ["dept = :dept", "clerkId = :clerkId"]);
+    assert_eq!(filters("ulid", "{dept}-{clerkId}", whole), [""; 0]);
+}

@@ -1,4 +1,5 @@
-//! What a key condition fixes. A text that may contain the delimiter can continue behind the end of a prefix, or change places with another one.
+//! What a key condition fixes. A text that may contain what follows it in the key can continue behind the end of a prefix, or change places with another
+//! one.
 
 use super::SortCondition;
 use crate::keys::key_mapping::KeyMapping;
@@ -15,26 +16,21 @@ pub(super) struct HeldParts<'m> {
 impl<'m> HeldParts<'m> {
     pub fn new(mapping: &KeyMapping<'m>, prefix: &Template, sort: &SortCondition) -> HeldParts<'m> {
         let mut held = HeldParts { entity: mapping.entity, parts: Vec::new() };
-        mapping.partition.attributes().into_iter().for_each(|whole| held.add(whole, false));
-        let mut sorts = prefix.attributes();
+        mapping.partition.attributes().iter().for_each(|whole| held.add(whole, whole, false));
+        let wholes = mapping.sort.as_ref().map(Template::attributes).unwrap_or_default();
+        let known = prefix.attributes();
         let is_open = !matches!(sort, SortCondition::Equals(_));
-        let last = sorts.pop();
-        sorts.into_iter().for_each(|whole| held.add(whole, false));
-        last.into_iter().for_each(|start| held.add(start, is_open));
+        for (number, (start, whole)) in known.iter().zip(&wholes).enumerate() {
+            held.add(start, whole, is_open && number + 1 == known.len());
+        }
         held
     }
 
-    /// Adds a key attribute, or the known start of one.
-    fn add(&mut self, template: Template, is_start: bool) {
-        let unclear = match is_start {
-            true => template.free_fields(self.entity),
-            false => template.forgeable_fields(self.entity),
-        };
-        let is_unclear = |part: &Part| matches!(part, Part::Field { name, .. } if unclear.contains(name));
-        self.parts.extend(template.parts.into_iter().map(|part| {
-            let is_unclear = is_unclear(&part);
-            (part, is_unclear)
-        }));
+    /// Adds the known start of a key attribute, or all of it; with `is_open`, whatever follows is in the answer.
+    fn add(&mut self, start: &Template, whole: &Template, is_open: bool) {
+        let clear = start.clear_parts(whole, self.entity, is_open);
+        let parts = start.parts.iter().enumerate().map(|(number, part)| (part.clone(), number >= clear));
+        self.parts.extend(parts);
     }
 
     /// Returns whether only items with the given value of an attribute meet the condition.
@@ -42,7 +38,7 @@ impl<'m> HeldParts<'m> {
         self.parts.iter().any(|(part, is_unclear)| !is_unclear && part.holds_whole(name, self.entity))
     }
 
-    /// Returns whether items with another value meet it only if a text contains the delimiter or differs in case.
+    /// Returns whether items with another value meet it only if a text contains what follows it in the key or differs in case.
     pub fn is_nearly_exact(&self, name: &str) -> bool {
         self.parts.iter().any(|(part, _)| {
             let is_lower = matches!(part, Part::Field { name: own, format: Format::Lower } if own == name);

@@ -82,6 +82,27 @@ impl Template {
         names.collect()
     }
 
+    /// Returns how many parts of this start of a key show their values: no key of `whole` is, or with `is_open` starts with, a text of this start and
+    /// has another value there. From the first text on that may contain what follows it, no end of a value is certain.
+    pub fn clear_parts(&self, whole: &Template, types: &dyn FieldTypes, is_open: bool) -> usize {
+        let is_unclear = |(number, part): (usize, &Part)| {
+            let Part::Field { name, format } = part else { return false };
+            let class = CharacterClass::of(types, name, *format, true);
+            if class.fixed {
+                return false;
+            }
+            let rest = |parts: &[Part], before: &[Element]| {
+                let mut elements = before.to_vec();
+                add_elements(&mut elements, parts.get(number + 1..).unwrap_or_default(), types, true);
+                elements
+            };
+            let more = [Element::Run(class)];
+            intersect(&rest(&self.parts, &[]), &rest(&whole.parts, &more), is_open)
+                || intersect(&rest(&self.parts, &more), &rest(&whole.parts, &[]), is_open)
+        };
+        self.parts.iter().enumerate().position(is_unclear).unwrap_or(self.parts.len())
+    }
+
     /// Returns whether both templates can produce the same text. With `open`, whether `other` can produce a text that starts with
     /// one of this template's.
     pub fn overlaps(
@@ -128,21 +149,26 @@ impl Template {
     /// The template as characters, runs and choices between sequences of characters.
     fn elements(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Element> {
         let mut elements = Vec::new();
-        for part in &self.parts {
-            match part {
-                Part::Text(text) => elements.extend(characters(text)),
-                Part::Field { name, format } => match types.type_of(name) {
-                    Some(ValueType::Choice(choices)) if are_short(choices) => {
-                        add_choice(&mut elements, &format.choices(choices).collect::<Vec<_>>());
-                    }
-                    _ if format.is_whole_padded() && types.sign(name) == Sign::Positive => {
-                        add_positive(&mut elements, CharacterClass::of(types, name, *format, strict));
-                    }
-                    _ => elements.extend(CharacterClass::of(types, name, *format, strict).elements()),
-                },
-            }
-        }
+        add_elements(&mut elements, &self.parts, types, strict);
         elements
+    }
+}
+
+/// Adds the elements of parts of a template.
+fn add_elements(elements: &mut Vec<Element>, parts: &[Part], types: &dyn FieldTypes, strict: bool) {
+    for part in parts {
+        match part {
+            Part::Text(text) => elements.extend(characters(text)),
+            Part::Field { name, format } => match types.type_of(name) {
+                Some(ValueType::Choice(choices)) if are_short(choices) => {
+                    add_choice(elements, &format.choices(choices).collect::<Vec<_>>());
+                }
+                _ if format.is_whole_padded() && types.sign(name) == Sign::Positive => {
+                    add_positive(elements, CharacterClass::of(types, name, *format, strict));
+                }
+                _ => elements.extend(CharacterClass::of(types, name, *format, strict).elements()),
+            },
+        }
     }
 }
 
