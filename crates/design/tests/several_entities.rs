@@ -396,3 +396,96 @@ fn entities_whose_shards_follow_from_different_attributes_are_read_apart() {
         assert_eq!(is_served_by_one_query(&both(alpha, beta)), is_one, "{alpha}; {beta}");
     }
 }
+
+/// Alphas and betas with these index keys, and a pattern that returns both with these options.
+fn both(keys: &str, index_key: &str, options: &str) -> String {
+    let entity = |name: &str, id: &str| {
+        format!(
+            "[entity.{name}]\nattributes = {{ {id} = \"id\", g = \"id\", n = \"int\", state = \"NEW|NEW-ISH|OLD\" }}\n\
+             key = [\"{name}#{{{id}}}\", \"X\"]\n{index_key}expect = {{ count = 1000, max = 500, bytes = 400 }}\n"
+        )
+    };
+    with_table(&format!(
+        "[index.Both]\nkeys = {keys}\n{}{}[pattern]\nboth = {{ {options}, out = [\"Alpha*\", \"Beta*\"], rps = 1 }}\n",
+        entity("Alpha", "alphaId"),
+        entity("Beta", "betaId")
+    ))
+}
+
+#[test]
+fn what_is_equal_for_each_is_equal_for_all() {
+    let templates = "index.Both = { key = [\"G#{g}\", \"STATE#{state}\"] }\n";
+    for (keys, index_key, options) in [
+        ("[\"g\", \"n\"]", "", "in = [\"g\", \"n\"]"),
+        ("[\"g\", \"n\"]", "", "in = [\"g\"], where = \"n == 5\""),
+        ("[\"g\", \"state\"]", "", "in = [\"g\", \"state\"]"),
+        ("[\"g\", \"state\"]", "", "in = [\"g\"], where = \"state == 'NEW'\""),
+        ("[\"P\", \"S\"]", templates, "in = [\"g\", \"state\"]"),
+        ("[\"P\", \"S\"]", templates, "in = [\"g\"], where = \"state == 'NEW'\""),
+    ] {
+        let text = both(keys, index_key, options);
+        let requests = requests(&text);
+        assert!(
+            matches!(requests.as_slice(), [("Query", SortCondition::Equals(_), _)]),
+            "{options}: {requests:?}"
+        );
+        for code in ["P106", "P109", "P605"] {
+            assert!(!findings(&text).iter().any(|finding| finding.code == code), "{code}: {text}");
+        }
+    }
+}
+
+#[test]
+fn another_entity_with_the_same_key_does_not_repeat_a_request() {
+    let gamma = "[entity.Gamma]\nattributes = { gammaId = \"id\", g = \"id\", n = \"int\" }\nkey = [\"GAMMA#{gammaId}\", \"X\"]\n[pattern]\n";
+    let text = both("[\"g\", \"n\"]", "", "in = [\"g\", \"n\"]").replace("[pattern]\n", gamma);
+    assert!(is_served_by_one_query(&text), "{:?}", requests(&text));
+    assert!(has(&text, "P109", Warning) && !has(&text, "P106", Warning));
+}
+
+#[test]
+fn a_field_that_the_partition_fixes_has_no_longer_values() {
+    let text = |team: &str| {
+        with_table(&format!(
+            "[entity.Team]\nattributes = {{ teamId = \"id\", name = \"string\" }}\nkey = [\"{team}\", \"TEAM#{{teamId}}\"]\n\
+             [entity.Member]\nattributes = {{ teamId = \"id\", userId = \"id\" }}\nidentity = [\"teamId\", \"userId\"]\n\
+             key = [\"{team}\", \"TEAM#{{teamId}}#USER#{{userId}}\"]\n\
+             [pattern]\nteam = {{ in = [\"teamId\"], out = [\"Team\", \"Member*\"], rps = 1 }}\n"
+        ))
+    };
+    assert!(is_served_by_one_query(&text("TEAM#{teamId}")));
+    assert!(!has(&text("TEAM#{teamId}"), "P106", Warning) && !has(&text("TEAM#{teamId}"), "P605", Warning));
+    assert!(has(&text("TEAMS"), "P106", Warning));
+}
+
+#[test]
+fn a_prefix_that_several_keys_share_ends_behind_whole_values() {
+    let text = |alpha: &str, beta: &str| {
+        let entity = |name: &str, sort: &str| {
+            format!(
+                "[entity.{name}]\nattributes = {{ g = \"id\", dept = \"id\", {name}Id = \"ulid\", state = \"NEW|NEW-ISH\" }}\n\
+                 identity = \"{name}Id\"\nkey = [\"G#{{g}}\", \"{sort}\"]\n"
+            )
+        };
+        with_table(&format!(
+            "{}{}[pattern]\nboth = {{ in = [\"g\", \"dept\"], where = \"state == 'NEW'\", out = [\"Alpha*\", \"Beta*\"], rps = 1 }}\n",
+            entity("Alpha", alpha),
+            entity("Beta", beta)
+        ))
+    };
+    // Each is found by its whole key, but what both start with is that of other departments, too.
+    for (alpha, beta, filtered) in [
+        ("{state}#{dept}-A#{AlphaId}", "{state}#{dept}-B#{BetaId}", true),
+        ("{state}#{dept}#A#{AlphaId}", "{state}#{dept}#B#{BetaId}", false),
+    ] {
+        let requests = requests(&text(alpha, beta));
+        let is_safe = |(_, sort, filter): &(&str, SortCondition, Vec<String>)| {
+            let by_both =
+                matches!(sort, SortCondition::BeginsWith(start) if start.to_string().ends_with(['-', '#']));
+            by_both && filter.iter().any(|one| one == "dept = :dept") == filtered
+        };
+        assert!(requests.len() == 1 && requests.iter().all(is_safe), "{requests:?}");
+    }
+    let cut = text("{dept}#{state}", "{dept}#{state}#{BetaId}");
+    assert!(has(&cut, "P106", Warning), "NEW is the start of NEW-ISH: {:?}", requests(&cut));
+}

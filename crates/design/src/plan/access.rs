@@ -28,6 +28,8 @@ pub(super) struct Access<'m> {
     pub sort_key: Template,
     /// The part of the known start that not all items of the entity in the partition have.
     pub narrowing: Template,
+    /// The same with the fields whose values are fixed.
+    pub narrowing_fields: Template,
     pub fan_out: u64,
     /// What the number of requests rests on: the number of time buckets is assumed if the bounds are not declared.
     pub fan_out_basis: Basis,
@@ -37,7 +39,7 @@ pub(super) struct Access<'m> {
     pub shards: ReadShards,
     /// What a filter requires.
     pub filter: Vec<Requirement>,
-    /// What of it the key condition sees to already, but for texts that contain the delimiter or differ in case.
+    /// What of it the key condition sees to already, but for texts that contain what follows them in the key or differ in case.
     pub confirmations: Vec<Requirement>,
     /// What concerns attributes that the index does not hold: the caller tests it.
     pub unfiltered: Vec<Requirement>,
@@ -116,6 +118,7 @@ impl<'m> Planner<'_, 'm> {
             return Err(Obstacle::Consistency);
         }
         let fixed = fixed_fields(&partitions, &prefix, &sort);
+        let narrowing = narrowing(&mapping, &prefix);
         let held = HeldParts::new(&mapping, &prefix, &sort);
         let Remaining { filter, unfiltered, confirmations } = self.remaining(&mapping, &held, &sort, &values);
         let known_parts: Vec<Part> = mapping.partition.parts.iter().chain(&prefix.parts).cloned().collect();
@@ -130,7 +133,8 @@ impl<'m> Planner<'_, 'm> {
                 None => sort,
             },
             sort_key: mapping.sort.as_ref().map(|key| key.substitute(constant)).unwrap_or_default(),
-            narrowing: narrowing(&mapping, &prefix).substitute(constant),
+            narrowing: narrowing.substitute(constant),
+            narrowing_fields: narrowing,
             prefix: prefix.substitute(constant),
             fan_out: each.fold(partitions.requests, u64::saturating_mul),
             fan_out_basis: partitions.basis,
@@ -145,6 +149,19 @@ impl<'m> Planner<'_, 'm> {
             fixed: fixed.into_iter().filter(|name| !is_bucket_only(name, &known_parts, entity)).collect(),
             mapping,
         })
+    }
+
+    /// The same access by a request that may read all that starts with the part of its sort key that narrows it.
+    pub(super) fn opened(&self, access: Access<'m>) -> Access<'m> {
+        if !matches!(access.sort, SortCondition::Equals(_) | SortCondition::BeginsWith(_)) {
+            return access;
+        }
+        let (mapping, start) = (&access.mapping, &access.narrowing_fields);
+        let sort = SortCondition::BeginsWith(start.clone());
+        let held = HeldParts::new(mapping, start, &sort);
+        let values = self.values(mapping);
+        let Remaining { filter, unfiltered, confirmations } = self.remaining(mapping, &held, &sort, &values);
+        Access { filter, unfiltered, confirmations, ..access }
     }
 
     /// The keys of an entity in the table or an index, if the index holds all its items that the pattern asks for.
@@ -289,7 +306,7 @@ impl<'m> Planner<'_, 'm> {
 }
 
 /// The known start of a sort key up to the last value that the partition key does not fix already, with the delimiter that ends the value.
-fn narrowing(mapping: &KeyMapping<'_>, prefix: &Template) -> Template {
+pub(super) fn narrowing(mapping: &KeyMapping<'_>, prefix: &Template) -> Template {
     let is_in_partition =
         |wanted: &str| mapping.partition.parts.iter().any(|part| part.holds_whole(wanted, mapping.entity));
     let narrows = |part: &Part| matches!(part, Part::Field { name, .. } if !is_in_partition(name));

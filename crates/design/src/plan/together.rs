@@ -1,6 +1,6 @@
 //! Several entities by one request: one partition, one range of the sort key, and nothing else in it.
 
-use super::access::Access;
+use super::access::{Access, narrowing};
 use super::bounds::LAST;
 use super::requirement::Requirement;
 use super::{Planner, SortCondition, Step};
@@ -66,9 +66,12 @@ impl<'m> Planner<'_, 'm> {
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
         }
+        if !have_one_condition(&accesses) {
+            accesses = accesses.into_iter().map(|(target, access)| (target, self.opened(access))).collect();
+        }
+        let cover = self.cover(location, &accesses).map_err(Some)?;
         one_filter(&accesses).map_err(Some)?;
         self.reads_from_right_end(&accesses).map_err(Some)?;
-        let cover = self.cover(location, &accesses).map_err(Some)?;
         self.steps(&accesses, Some(cover)).map_err(|_| None)
     }
 
@@ -110,11 +113,12 @@ impl<'m> Planner<'_, 'm> {
         accesses: &[(&Target, Access<'m>)],
     ) -> Result<SortCondition, SplitReason> {
         let sorts = || accesses.iter().map(|(_, access)| &access.sort);
-        if self.declared.is_some() && sorts().all(|sort| *sort == SortCondition::Any) {
-            return Ok(SortCondition::Any);
-        }
         if sorts().any(|sort| matches!(sort, SortCondition::Between { .. })) {
             return self.bounded(location, accesses);
+        }
+        // The request of each reads the others, too.
+        if have_one_condition(accesses) {
+            return Ok(accesses[0].1.sort.clone());
         }
         let mut common = accesses[0].1.prefix.clone();
         for (_, access) in &accesses[1..] {
@@ -125,11 +129,16 @@ impl<'m> Planner<'_, 'm> {
         } else {
             SortCondition::BeginsWith(common.clone())
         };
-        if common.ends_in_variable_field(accesses[0].1.mapping.entity) {
+        let is_widened = |access: &Access<'m>| !common.starts_with(&access.narrowing);
+        let is_ambiguous = |access: &Access<'m>| {
+            let entity = access.mapping.entity;
+            narrowing(&access.mapping, &common).ends_in_variable_field(entity)
+                || !is_widened(access) && access.narrowing_fields.ends_in_variable_field(entity)
+        };
+        if accesses.iter().any(|(_, access)| is_ambiguous(access)) {
             return Err(SplitReason::AmbiguousPrefix(common.to_string()));
         }
         // Without this part of its key, the request would return items that the pattern does not ask for.
-        let is_widened = |access: &Access<'m>| !common.starts_with(&access.narrowing);
         if let Some((target, access)) = accesses.iter().find(|(_, access)| is_widened(access)) {
             let by = access.narrowing.to_string();
             return Err(SplitReason::Narrowed { entity: target.entity.clone(), by });
@@ -253,6 +262,11 @@ impl Access<'_> {
         let is_same = |name: &str| self.prefix.has_field(name) && other.prefix.has_field(name);
         self.sort_key.order(self.mapping.entity, &other.sort_key, other.mapping.entity, is_same)
     }
+}
+
+/// Whether the request of each is the same.
+fn have_one_condition(accesses: &[(&Target, Access<'_>)]) -> bool {
+    accesses.iter().all(|(_, access)| access.sort == accesses[0].1.sort)
 }
 
 /// The range from the first to the last text that sort keys of these entities can start with, if all start with text of one attribute.
