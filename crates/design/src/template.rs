@@ -19,6 +19,7 @@ pub use format::Format;
 pub(crate) use overlap::{CharacterClass, MAX_STATES, Token};
 pub(crate) use prefix_set::PrefixSet;
 
+use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -100,6 +101,11 @@ pub trait FieldTypes {
     /// Returns which signs the numbers of the field can have.
     fn sign(&self, _field: &str) -> Sign {
         Sign::Any
+    }
+
+    /// Returns the least and the greatest number that the field can be, as far as they are declared.
+    fn number_limits(&self, _field: &str) -> (Option<&Decimal>, Option<&Decimal>) {
+        (None, None)
     }
 
     /// Returns the delimiter between the parts of keys; identifiers never contain it.

@@ -612,3 +612,28 @@ fn conditions_of_relationships_and_aggregates_are_checked_against_the_types() {
     assert_eq!(counted("status != 'A' and status != 'B'"), ["P120"]);
     assert_eq!(counted("status == 'A'"), [""; 0]);
 }
+
+#[test]
+fn declared_limits_decide_what_a_condition_leaves() {
+    let tickets = |limits: &str, meant: &str| {
+        with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GPK\", \"GSK\"]\n\
+             [entity.Ticket]\nattributes = {{ ticketId = \"ulid\", q = \"id\", prio = {limits} }}\nkey = [\"TICKET#{{ticketId}}\", \"TICKET\"]\n\
+             index.GSI1 = {{ key = [\"Q#{{q}}\", \"{{prio:02}}#{{ticketId}}\"], when = \"prio between 5 and 9\" }}\n\
+             [pattern]\nurgent = {{ in = [\"q\"], where = \"{meant}\", out = \"Ticket*\", rps = 1 }}\n"
+        ))
+    };
+    let narrow = "{ type = \"int\", min = 0, max = 9 }";
+    assert!(!has(&tickets(narrow, "prio >= 7"), "P121", Error));
+    assert!(!has(&tickets(narrow, "prio >= 5 and prio <= 30"), "P121", Error));
+    assert!(has(&tickets(narrow, "prio >= 4"), "P121", Error));
+    assert!(has(&tickets("{ type = \"int\", min = 0, max = 10 }", "prio >= 7"), "P121", Error));
+    for meant in ["not (prio >= 0)", "not (not (prio > 9))", "prio not in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)"] {
+        assert!(has(&tickets(narrow, meant), "P120", Error), "{meant}");
+    }
+    let filtered = tickets(narrow, "prio >= 5").replace(
+        "rps = 1 }",
+        "rps = 1, request = { index = \"GSI1\", condition = \"GPK = 'Q#{q}'\", filter = \"prio <= 9\" } }",
+    );
+    assert!(!has(&filtered, "P132", Error));
+}

@@ -42,6 +42,11 @@ impl FieldTypes for Entity {
         }
     }
 
+    fn number_limits(&self, field: &str) -> (Option<&Decimal>, Option<&Decimal>) {
+        let limits = self.attribute(field).map(|attribute| &attribute.limits);
+        limits.map_or((None, None), |limits| (limits.min.as_ref(), limits.max.as_ref()))
+    }
+
     fn delimiter(&self) -> char {
         self.delimiter.unwrap_or(DELIMITER)
     }

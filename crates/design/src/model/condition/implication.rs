@@ -265,6 +265,7 @@ impl<'a> Regions<'a> {
     /// `None` if there are too many.
     fn new(attribute: &'a str, tests: &[&'a Test], types: &dyn FieldTypes) -> Option<Regions<'a>> {
         let kind = types.type_of(attribute);
+        let limits = types.number_limits(attribute);
         let mut regions = Regions {
             attribute,
             texts: Vec::new(),
@@ -291,18 +292,19 @@ impl<'a> Regions<'a> {
         }
         regions.texts.sort_unstable();
         regions.texts.dedup();
+        regions.numbers.extend([limits.0, limits.1].into_iter().flatten().cloned());
         regions.numbers.sort_unstable();
         regions.numbers.dedup();
         regions.ranks = regions.number_ranks(tests);
         match kind {
             None => {
                 regions.add_bools();
-                regions.add_numbers(false);
+                regions.add_numbers(false, limits);
                 regions.add_texts(None);
                 regions.add_containers();
             }
             Some(ValueType::Bool) => regions.add_bools(),
-            Some(kind) if kind.is_number() => regions.add_numbers(*kind == ValueType::Int),
+            Some(kind) if kind.is_number() => regions.add_numbers(*kind == ValueType::Int, limits),
             Some(kind) if !kind.is_scalar() => regions.add_containers(),
             Some(kind) => regions.add_texts(Some(kind)),
         }
@@ -340,8 +342,11 @@ impl<'a> Regions<'a> {
         self.points.extend([Point::Bool(false), Point::Bool(true)]);
     }
 
-    fn add_numbers(&mut self, whole: bool) {
-        for rank in 0..=2 * self.numbers.len() {
+    /// Adds the numbers between the limits, both of which are mentioned.
+    fn add_numbers(&mut self, whole: bool, (least, greatest): (Option<&Decimal>, Option<&Decimal>)) {
+        let first = least.map_or(0, |least| rank_of(&self.numbers, least));
+        let last = greatest.map_or(2 * self.numbers.len(), |greatest| rank_of(&self.numbers, greatest));
+        for rank in first..=last {
             let is_possible = !whole
                 || match rank % 2 {
                     1 => self.numbers[rank / 2].is_whole(),
