@@ -224,3 +224,26 @@ fn an_upper_bound_may_end_before_a_number_that_is_not_meant() {
         assert_eq!(codes.contains(&"P107"), is_lost, "{meant}, {upper}: {codes:?}");
     }
 }
+
+#[test]
+fn a_bound_behind_a_value_that_is_not_meant_loses_nothing() {
+    let steps = |meant: &str, lower: &str| {
+        support::with_table(&format!(
+            "[entity.Step]\nattributes = {{ runId = \"id\", stepId = \"id\", day = \"date\", n = {{ type = \"int\", min = 0, max = 999 }} }}\n\
+             identity = [\"runId\", \"n\", \"stepId\"]\nkey = [\"RUN#{{runId}}\", \"{{n:03}}#{{day}}#{{stepId}}\"]\n\
+             [pattern]\nsome = {{ in = [\"runId\"], {meant}, out = \"Step*\", rps = 1, \
+             request = {{ condition = \"PK = 'RUN#{{runId}}' AND SK > '{lower}'\" }} }}\n"
+        ))
+    };
+    for (meant, lower, is_lost) in [
+        ("where = \"n > 10\"", "010#~", false),
+        ("where = \"n > 10\"", "010#9999-12-31#~", false),
+        ("where = \"n >= 10\"", "010#~", true),
+        ("where = \"n >= 10\"", "010#2026-01-05", true),
+        ("range = { by = \"n\", from = \"11\", to = \"20\" }", "010#~", false),
+        ("range = { by = \"n\", from = \"10\", to = \"20\" }", "010#~", true),
+    ] {
+        let codes = support::codes(&steps(meant, lower), "pattern.some");
+        assert_eq!(codes.contains(&"P132"), is_lost, "{meant}, {lower}: {codes:?}");
+    }
+}

@@ -4,7 +4,7 @@ use super::{FieldTypes, Format, Part, Template};
 use std::cmp::Ordering;
 
 /// A constant of a request in the place of a field of the key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
     /// The field.
     pub field: String,

@@ -235,8 +235,35 @@ fn narrow_sort(
             Place::Value => Narrow::Value(constant),
             place => Narrow::End(constant, place),
         };
-        let narrow = constants.into_iter().find(excludes).map(narrowed).or(bound);
+        let is_reached = |number: usize| !is_range || may_be_meant(pattern, mapping, &constants[..number]);
+        let excluding =
+            (0..constants.len()).find(|number| is_reached(*number) && excludes(&constants[*number]));
+        let narrow = excluding.map(|number| narrowed(constants[number].clone())).or(bound);
         narrow.map(|narrow| (narrow, clause.span.clone()))
+    })
+}
+
+/// Returns whether the pattern may mean items with these values: only among them does what follows the values in a bound decide.
+fn may_be_meant(pattern: &Pattern, mapping: &KeyMapping<'_>, values: &[Constant]) -> bool {
+    let condition = pattern.condition().and(&mapping.when);
+    let known = values.iter().filter(|value| value.is_whole && value.format.is_readable());
+    let equal = known.map(|Constant { field, format, text, .. }| {
+        Condition::equals(field, condition::Constant::Text(format.restore(text).into_owned()))
+    });
+    let bounds = pattern.range.iter().flat_map(|range| bounding(range, mapping.entity));
+    let all = equal.chain(bounds).fold(condition, |all, part| all.and(&part.typed(mapping.entity)));
+    all.is_satisfiable(mapping.entity)
+}
+
+/// What the bounds of a range say about each value. The upper bound of a time includes all times that start so.
+fn bounding(range: &Bounds, entity: &Entity) -> impl Iterator<Item = Condition> {
+    let is_number = entity.attribute(&range.by).is_some_and(|attribute| attribute.kind.is_number());
+    let upper = range.to.as_ref().filter(|_| is_number);
+    let bounds = [(Comparator::GreaterOrEqual, range.from.as_ref()), (Comparator::LessOrEqual, upper)];
+    bounds.into_iter().filter_map(|(comparator, bound)| {
+        let comparison = Comparison::Is(comparator, condition::Constant::Text(bound?.clone()));
+        let (attribute, places) = (range.by.clone(), Places::default());
+        Some(Condition::Test(Test { attribute, comparison, places }))
     })
 }
 
