@@ -4,9 +4,9 @@
 
 mod support;
 
-use partita_design::Severity::{Error, Warning};
+use partita_design::Severity::{Error, Note, Warning};
 use partita_design::{Source, read};
-use support::{findings, has, with_table};
+use support::{codes, findings, has, with_table};
 
 /// Bookings, people and scores of a hotel, and a pattern over one of them.
 fn hotel(pattern: &str) -> String {
@@ -228,4 +228,85 @@ fn a_filter_may_test_the_type_attribute() {
     let by_where = hotel(&format!("{IN}, where = \"type == 'Hotel'\", out = \"Hotel\""));
     let refused = read(&Source::new("t.toml", by_where)).unwrap_err();
     assert!(refused.iter().any(|finding| finding.code == "P003" && finding.help.contains("`out`")));
+}
+
+/// Orders by status and total, and a request for some of them.
+fn totals(pattern: &str, condition: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"GPK\", \"GSK\"]\n\
+         [entity.Order]\nattributes = {{ orderId = \"id\", status = \"NEW|DONE|LOST\", \
+         total = {{ type = \"int\", min = 0, max = 99999 }}, at = {{ type = \"timestamp\", precision = \"second\" }} }}\n\
+         key = [\"ORDER#{{orderId}}\", \"ORDER\"]\nindex.GSI1 = {{ key = [\"STATUS#{{status}}\", \"{{total:05}}#{{at}}#{{orderId}}\"] }}\n\
+         [pattern]\nsome = {{ {pattern}, out = \"Order*\", request = {{ index = \"GSI1\", condition = \"GPK = 'STATUS#{{status}}'{condition}\" }} }}\n"
+    ))
+}
+
+/// The items that a request is tried with are such as the pattern means, whichever value of a type comes first.
+#[test]
+fn a_request_is_tried_with_items_that_meet_all_tests() {
+    for status in ["NEW", "DONE", "LOST"] {
+        let of_status = |rest: &str| format!("where = \"status == '{status}' and {rest}\"");
+        for (rest, condition) in [
+            ("total >= 1000", " AND GSK > '01000~'"),
+            ("total >= 1000", " AND GSK < '00100'"),
+            ("total >= 1000", " AND GSK >= '02000'"),
+            ("total between 1000 and 2000", " AND GSK BETWEEN '01000' AND '01999~'"),
+            ("total between 10 and 20", " AND GSK > '00100'"),
+            ("(total == 7 or total >= 1000)", " AND GSK >= '00100'"),
+            ("(total >= 1000 or at < '2020-01-01')", " AND GSK >= '01000'"),
+            ("total >= 1000 and at >= '2026-01-01'", " AND GSK >= '01000#2026-06-01'"),
+        ] {
+            let text = totals(&of_status(rest), condition);
+            assert!(has(&text, "P132", Error), "{status} {rest} {condition}");
+        }
+        for (rest, condition) in [
+            ("total <= 9", ""),
+            ("total > 99", " AND GSK > '00099'"),
+            ("total >= 1000", " AND GSK >= '00999'"),
+        ] {
+            let text = totals(&of_status(rest), condition);
+            let is_lost = has(&text, "P132", Error);
+            assert!(!is_lost && has(&text, "P133", Warning), "{status} {rest} {condition}");
+        }
+        for (rest, condition) in [
+            ("total >= 1000", " AND GSK >= '01000'"),
+            ("total > 1000", " AND GSK > '01000#~'"),
+            ("total between 1000 and 2000", " AND GSK BETWEEN '01000' AND '02000~'"),
+        ] {
+            let text = totals(&of_status(rest), condition);
+            assert!(
+                codes(&text, "pattern.some").is_empty(),
+                "{status} {rest} {condition}: {:?}",
+                findings(&text)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_request_that_is_tried_with_nothing_that_is_meant_says_so() {
+    let lists = |kind: &str| {
+        with_table(&format!(
+            "[entity.Page]\nattributes = {{ siteId = \"id\", pageId = \"id\", tags = \"{kind}\" }}\n\
+             identity = [\"siteId\", \"pageId\"]\nkey = [\"SITE#{{siteId}}\", \"PAGE#{{pageId}}\"]\n\
+             [pattern]\npages = {{ in = [\"siteId\"], where = \"contains(tags, 'new')\", out = \"Page*\", \
+             request = {{ condition = \"PK = 'SITE#{{siteId}}'\", filter = \"contains(tags, 'new')\" }} }}\n"
+        ))
+    };
+    assert!(has(&lists("list"), "P132", Note) && !has(&lists("list"), "P132", Error));
+    assert!(!has(&lists("string"), "P132", Note), "{:?}", findings(&lists("string")));
+}
+
+#[test]
+fn a_prefix_that_ends_in_what_a_value_may_contain_returns_more() {
+    let clerks = |delimiter: &str, filter: &str| {
+        with_table(&format!(
+            "[entity.Clerk]\nattributes = {{ g = \"id\", clerkId = \"id\", dept = \"id\", n = \"int\" }}\nidentity = \"clerkId\"\n\
+             key = [\"G#{{g}}\", \"DEPT#{{dept}}{delimiter}{{clerkId}}\"]\n[pattern]\nclerks = {{ in = [\"g\", \"dept\"], out = \"Clerk*\", \
+             request = {{ condition = \"PK = 'G#{{g}}' AND begins_with(SK, 'DEPT#{{dept}}{delimiter}')\"{filter} }} }}\n"
+        ))
+    };
+    assert!(has(&clerks("-", ""), "P133", Warning) && has(&clerks("::", ""), "P133", Warning));
+    assert!(!has(&clerks("#", ""), "P133", Warning));
+    assert!(!has(&clerks("-", ", filter = \"dept == 'sales'\""), "P133", Warning));
 }

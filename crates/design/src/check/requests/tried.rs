@@ -2,27 +2,28 @@
 //! beside them. An item that the pattern means and the request does not return, or the other way round, is a proof against the request, and is
 //! reported as an example. What is not found here is not proved: the rules of `requests` and `narrow` come first.
 
+mod draw;
+mod samples;
+
 use super::narrow::about_type;
-use super::values_beside::{is_value, values_beside};
+use super::values_beside::is_value;
 use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
-use crate::generate::typed_item;
 use crate::item::Attributes;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::Condition;
 use crate::model::each_once::each_once;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::value_type::ValueType;
-use crate::model::{Attribute, Pattern, Request};
+use crate::model::{Pattern, Request};
 use crate::plan::trial::{Call, Known, Sortable, is_meant};
 use crate::template::alignment::align;
-use crate::template::{FieldTypes, SHARD, Template};
+use crate::template::{SHARD, Template};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// How many items and calls a request is tried with.
-const MAX_ITEMS: usize = 60;
+const MAX_ITEMS: usize = 150;
 const MAX_CALLS: usize = 24;
 /// How many values are copied and how many tests are carried out for all requests of a model.
 pub const MAX_EFFORT: usize = 10_000_000;
@@ -47,6 +48,8 @@ struct Trial<'a, 'm> {
 enum Outcome {
     Agrees,
     Differs(Difference),
+    /// None of the items is one that the pattern means.
+    Unmet,
     /// It would take more effort than is left.
     NotTried,
 }
@@ -78,18 +81,28 @@ impl<'m> Checker<'m> {
             match outcome {
                 Outcome::Agrees => {}
                 Outcome::Differs(difference) => self.report_difference(pattern, request, &difference),
-                Outcome::NotTried => self.report_untried(pattern, request),
+                Outcome::Unmet => self.report_untried(
+                    pattern,
+                    request,
+                    "no example item was found that the pattern means",
+                    "test the request on items of your own",
+                ),
+                Outcome::NotTried => self.report_untried(
+                    pattern,
+                    request,
+                    "the requests before it have taken the effort that a check of one model makes",
+                    "check the pattern in a smaller model",
+                ),
             }
         }
     }
 
-    fn report_untried(&mut self, pattern: &Pattern, request: &Request) {
+    fn report_untried(&mut self, pattern: &Pattern, request: &Request, why: &str, help: &str) {
         let finding = Finding::new("P132", Severity::Note, pattern.subject(), &request.span);
-        let message = "the request is not tried on example items: the requests before it have taken the effort that a check of one model makes";
         self.report(
             finding
-                .with_message(message)
-                .with_help("check the pattern in a smaller model: it may return less than the pattern means"),
+                .with_message(format!("the request is not tried on example items: {why}"))
+                .with_help(format!("{help}: it may return less than the pattern means")),
         );
     }
 
@@ -130,27 +143,30 @@ impl<'m> Trial<'_, 'm> {
         let compared = samples.len().saturating_mul(calls.len()).saturating_mul(each);
         let Some(left) = effort.checked_sub(compared) else { return Outcome::NotTried };
         *effort = left;
-        self.difference(&samples, &calls).map_or(Outcome::Agrees, Outcome::Differs)
+        self.compared(&samples, &calls)
     }
 
-    /// The first difference between what the request returns and what the pattern means.
-    fn difference(&self, samples: &[Sample<'m>], calls: &[Call]) -> Option<Difference> {
-        let mut added = None;
+    /// Compares what the request returns with what the pattern means.
+    fn compared(&self, samples: &[Sample<'m>], calls: &[Call]) -> Outcome {
+        let (mut added, mut is_met) = (None, false);
         for call in calls {
             for sample in samples {
-                let (is_meant, is_returned) =
-                    (is_meant(self.pattern, call, &sample.known), self.returns(call, sample)?);
-                if is_meant == is_returned {
-                    continue;
+                // What cannot be filled in is reported elsewhere.
+                let Some(is_returned) = self.returns(call, sample) else { return Outcome::Agrees };
+                let is_meant = is_meant(self.pattern, call, &sample.known);
+                is_met |= is_meant;
+                match (is_meant, is_returned) {
+                    (true, false) => return Outcome::Differs(self.described(sample, true)),
+                    (false, true) if added.is_none() => added = Some(self.described(sample, false)),
+                    _ => {}
                 }
-                let difference = self.described(sample, is_meant);
-                if is_meant {
-                    return Some(difference);
-                }
-                added.get_or_insert(difference);
             }
         }
-        added
+        match added {
+            Some(difference) => Outcome::Differs(difference),
+            None if is_met => Outcome::Agrees,
+            None => Outcome::Unmet,
+        }
     }
 
     fn described(&self, sample: &Sample<'m>, is_lost: bool) -> Difference {
@@ -168,98 +184,6 @@ impl<'m> Trial<'_, 'm> {
         Difference { is_lost, entity: known.entity().name.clone(), values: shown.collect() }
     }
 
-    /// Items with the values that matter, each beside a common one of the others.
-    fn samples(&self) -> Vec<Sample<'m>> {
-        let mut samples = Vec::new();
-        for entity in self.checker.targets(self.pattern) {
-            let Some(mapping) = self.location.mapping(entity) else { continue };
-            let candidates = self.candidates(&mapping);
-            let base: BTreeMap<&str, Option<&String>> = candidates
-                .iter()
-                .map(|(name, values)| (*name, values.first().and_then(Option::as_ref)))
-                .collect();
-            let mut drawn: Vec<BTreeMap<&str, Option<&String>>> = vec![base.clone()];
-            for (name, values) in &candidates {
-                drawn.extend(values.iter().map(|value| {
-                    let mut other = base.clone();
-                    other.insert(name, value.as_ref());
-                    other
-                }));
-            }
-            for values in drawn.into_iter().take(MAX_ITEMS) {
-                let values =
-                    values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone())));
-                samples.extend(self.sample(&mapping, values.collect()));
-            }
-        }
-        samples
-    }
-
-    /// An item that the model admits, if there is one with these values.
-    fn sample(&self, mapping: &KeyMapping<'m>, mut texts: Attributes) -> Option<Sample<'m>> {
-        let entity = mapping.entity;
-        let item = typed_item(entity, &texts);
-        let is_admitted = |(name, value): (&String, &crate::item::Value)| {
-            entity.attribute(name).is_none_or(|own| own.admits(value, entity.delimiter()).is_ok())
-        };
-        if !item.iter().all(is_admitted) || !mapping.includes(&texts) {
-            return None;
-        }
-        let shard = mapping.shard.and_then(|shard| shard.selected(&texts)).unwrap_or_default();
-        texts.insert(SHARD.to_owned(), shard.to_string());
-        mapping
-            .key
-            .iter()
-            .all(|template| template.fill(&texts).is_ok())
-            .then(|| Sample { mapping: mapping.clone(), known: Known::new(entity, item, texts) })
-    }
-
-    /// The values of each attribute that are tried, the common one first; `None` is its absence.
-    fn candidates(&self, mapping: &KeyMapping<'m>) -> Vec<(&'m str, Vec<Option<String>>)> {
-        let mentioned = self.mentioned(mapping);
-        let each = |attribute: &'m Attribute| {
-            let own = mentioned.get(attribute.name.as_str()).into_iter().flatten().map(String::as_str);
-            let mut values: Vec<Option<String>> =
-                values_beside(attribute, mapping.entity.delimiter(), own).into_iter().map(Some).collect();
-            if mapping.entity.may_lack(&attribute.name) {
-                values.push(None);
-            }
-            (attribute.name.as_str(), values)
-        };
-        let relevant = self.relevant(mapping);
-        let matters = |attribute: &&'m Attribute| relevant.contains(attribute.name.as_str());
-        mapping.entity.attributes.iter().filter(matters).map(each).collect()
-    }
-
-    /// The attributes that decide whether the pattern means an item, and whether the request returns it.
-    fn relevant<'a>(&'a self, mapping: &'a KeyMapping<'m>) -> BTreeSet<&'a str> {
-        let keys = mapping.key.iter().flat_map(Template::fields);
-        let selecting = mapping.shard.and_then(|shard| shard.by.as_deref());
-        let conditions = [&self.pattern.filter, &self.request.filter, &mapping.when];
-        let tested = conditions.into_iter().flat_map(Condition::attributes);
-        let range = self.pattern.range.iter().map(|range| range.by.as_str());
-        let inputs = self.pattern.inputs.iter().map(String::as_str);
-        keys.chain(selecting).chain(tested).chain(range).chain(inputs).collect()
-    }
-
-    /// The constants that the pattern and the request compare attributes with.
-    fn mentioned(&self, mapping: &KeyMapping<'m>) -> BTreeMap<String, BTreeSet<String>> {
-        let mut mentioned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let tests = self.pattern.filter.tests().into_iter().chain(self.request.filter.tests());
-        for test in tests {
-            let constants = test.comparison.constants().into_iter().map(|one| one.as_str().to_owned());
-            mentioned.entry(test.attribute.clone()).or_default().extend(constants);
-        }
-        if let Some(range) = &self.pattern.range {
-            let bounds = range.from.iter().chain(&range.to).cloned();
-            mentioned.entry(range.by.clone()).or_default().extend(bounds);
-        }
-        for (field, text) in self.constants(mapping).into_iter().map(|(field, text, _)| (field, text)) {
-            mentioned.entry(field).or_default().insert(text);
-        }
-        mentioned
-    }
-
     /// The constants of the key condition in the places of fields, and whether each bounds from above.
     fn constants(&self, mapping: &KeyMapping<'m>) -> Vec<(String, String, bool)> {
         let names = self.location.key_names(self.checker.model);
@@ -268,8 +192,10 @@ impl<'m> Trial<'_, 'm> {
             let Some(position) = names.iter().position(|name| *name == clause.key) else { continue };
             let Some(template) = mapping.key.get(position) else { continue };
             for (number, value) in clause.values.iter().enumerate() {
-                let found = align(value, template, mapping.entity).constants.into_iter();
-                constants.extend(found.map(|own| {
+                let found = align(value, template, mapping.entity).constants.into_iter().enumerate();
+                // Behind another value, `~` stands for all that follows it.
+                let compared = found.filter(|(place, own)| *place == 0 || !own.text.starts_with('~'));
+                constants.extend(compared.map(|(_, own)| {
                     let text = own.format.restore(&own.text).into_owned();
                     (own.field, text, clause.is_upper(number))
                 }));

@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 /// How many choices of a type are tried.
 const MAX_CHOICES: usize = 15;
 
+/// The first text that is tried.
+pub(super) const COMMON: &str = "mm";
+
 /// Whether a text can be a value of an attribute, or the start of a time.
 pub(super) fn is_value(attribute: &Attribute, text: &str) -> bool {
     match &attribute.kind {
@@ -76,7 +79,7 @@ pub(super) fn values_beside<'a>(
             let beside = mentioned.iter().flat_map(|text| {
                 [Some((*text).to_owned()), Some(format!("{text}m")), text_before(text, delimiter)]
             });
-            ["mm", "0", "9z", "Zoe", "zoe"].map(str::to_owned).into_iter().chain(beside.flatten()).collect()
+            [COMMON, "0", "9z", "Zoe", "zoe"].map(str::to_owned).into_iter().chain(beside.flatten()).collect()
         }
         ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary => Vec::new(),
     };
