@@ -767,6 +767,11 @@ comments = { in = ["postId"], out = "Comment*" }
     );
     assert_eq!(codes(&text, "entity.Comment"), ["P226"]);
     assert!(message(&text, "P226").contains("Post has no postId"));
+    let indexed = text
+        .replace("[entity.User]", "[index.GSI1]\nkeys = [\"GPK\", \"GSK\"]\n[entity.User]")
+        .replace("\"POST#{postId}\"", "\"COMMENTS#{userId}\"")
+        .replace("[pattern]", "index.GSI1 = { key = [\"POST#{postId}\", \"{createdAt}\"] }\n[pattern]");
+    assert!(message(&indexed, "P226").contains("the key of Comment in GSI1 refers to a Post by postId"));
 }
 
 /// What is called `id` of a post is called `postId` elsewhere.
@@ -813,6 +818,14 @@ allowed  = { in = ["userId", "tenantId", "role"], out = "Document*" }
     );
     assert!(codes(&text, "entity.Document").contains(&"P227"));
     assert_eq!(codes(&text, "index.GSI2"), ["P303"]);
+    // Whatever the attributes are called, the document is what the key identifies, and the user who has a role in it is not.
+    let undeclared = text.replace("identity = [\"docId\"]\n", "");
+    assert!(codes(&undeclared, "entity.Document").contains(&"P227"));
+    let owned = undeclared.replace("userId", "ownerId");
+    assert!(codes(&owned, "entity.Document").contains(&"P227"));
+    assert!(!codes(&owned.replace("USER#", "SHELF#"), "entity.Document").contains(&"P227"));
+    let access = undeclared.replace("\"METADATA\"", "\"USER#{userId}\"");
+    assert!(!codes(&access, "entity.Document").contains(&"P227"), "one for each user");
 }
 
 /// v. "Just teams" returns members as well, and a Query with a filter and no key condition is rejected.

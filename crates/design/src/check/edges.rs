@@ -6,7 +6,7 @@ use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::each_once::each_once;
 use crate::model::value_type::ValueType;
-use crate::model::{Entity, Model};
+use crate::model::{Entity, IndexKey, Model};
 use crate::name_hints;
 use crate::repair::{Edit, Repair, quoted_list};
 use crate::template::{FieldTypes, Format, Part, Template};
@@ -24,7 +24,7 @@ enum Role {
     Target,
 }
 
-impl Checker<'_> {
+impl<'m> Checker<'m> {
     pub fn edges(&mut self) {
         let model = self.model;
         let followed = model.patterns.iter().flat_map(|pattern| &pattern.via);
@@ -109,50 +109,55 @@ impl Checker<'_> {
 
     /// A key that refers to another entity needs an attribute that this entity has.
     fn refers(&mut self, entity: &Entity) {
-        let model = self.model;
-        for field in entity.key_fields() {
-            let Some(stem) = field.strip_suffix("Id").or_else(|| field.strip_suffix("_id")) else { continue };
-            let lacks = |other: &&Entity| other.attribute(field).is_none() && !other.is_identified_by_id();
-            let meant = model.entity_in_any_case(stem).filter(|other| other.name != entity.name);
-            let Some(other) = meant.filter(lacks) else { continue };
-            if model.owner_of(field).is_some() || self.has("P226", &entity.subject()) {
-                continue;
-            }
-            let key: Vec<String> = other.key.iter().map(Template::to_string).collect();
-            let finding = Finding::new("P226", Severity::Warning, entity.subject(), &entity.key_span);
-            self.report(
-                finding
-                    .with_message(format!(
-                        "the key of {} refers to a {} by {field}, but {} has no {field}; its key is {}",
-                        entity.name,
-                        other.name,
-                        other.name,
-                        key.join(" / ")
-                    ))
-                    .with_help(format!(
-                        "add {field} to the attributes and the key of {}, or name the attribute that identifies it",
-                        other.name
-                    )),
-            );
-        }
+        let own = entity.key_fields().map(|field| (field, None));
+        let of_indexes = entity.declared_indexes().flat_map(|index_key| {
+            let fields = index_key.key.iter().flat_map(Template::fields);
+            fields.map(move |field| (field, Some(index_key)))
+        });
+        let Some((field, index_key, other)) = own
+            .chain(of_indexes)
+            .find_map(|(field, index_key)| Some((field, index_key, self.lacking(entity, field)?)))
+        else {
+            return;
+        };
+        let (key, span) = match index_key {
+            Some(own) => (format!("the key of {} in {}", entity.name, own.index), &own.span),
+            None => (format!("the key of {}", entity.name), &entity.key_span),
+        };
+        let templates: Vec<String> = other.key.iter().map(Template::to_string).collect();
+        let finding = Finding::new("P226", Severity::Warning, entity.subject(), span);
+        self.report(
+            finding
+                .with_message(format!(
+                    "{key} refers to a {} by {field}, but {} has no {field}; its key is {}",
+                    other.name,
+                    other.name,
+                    templates.join(" / ")
+                ))
+                .with_help(format!(
+                    "add {field} to the attributes and the key of {}, or name the attribute that identifies it",
+                    other.name
+                )),
+        );
+    }
+
+    /// The other entity that a field of a key is named after, if it has no such attribute.
+    fn lacking(&self, entity: &Entity, field: &str) -> Option<&'m Entity> {
+        let stem = field.strip_suffix("Id").or_else(|| field.strip_suffix("_id"))?;
+        let meant = self.model.entity_in_any_case(stem).filter(|other| other.name != entity.name)?;
+        let is_known = meant.attribute(field).is_some() || meant.is_identified_by_id();
+        (!is_known && self.model.owner_of(field).is_none()).then_some(meant)
     }
 
     /// A role of a user in something else is a relationship; as an attribute, there is one for each item.
     fn stored_in_one_end(&mut self, entity: &Entity) {
-        let Some(id) = entity.identity().filter(|_| entity.edge.is_empty() && entity.copies.is_none()) else {
+        let identifying = entity.identifying();
+        let Some(id) = identifying.last().filter(|_| entity.edge.is_empty() && entity.copies.is_none())
+        else {
             return;
         };
         for index_key in &entity.indexes {
-            let fields = || index_key.key.iter().flat_map(Template::fields);
-            let person = index_key
-                .key
-                .first()
-                .into_iter()
-                .flat_map(Template::fields)
-                .find(|name| *name != id && name_hints::is_person(name));
-            let Some((person, role)) = person.zip(fields().find(|name| name_hints::is_role(name))) else {
-                continue;
-            };
+            let Some((person, role)) = person_and_role(index_key, &identifying) else { continue };
             let (name, index) = (&entity.name, &index_key.index);
             let finding = Finding::new("P227", Severity::Warning, entity.subject(), &index_key.span);
             self.report(
@@ -193,6 +198,19 @@ impl Checker<'_> {
             ),
         );
     }
+}
+
+/// The person by whom an index finds items, and what the person may do with them. A person can be named by what the key calls it: `USER#{ownerId}`.
+fn person_and_role<'a>(index_key: &'a IndexKey, identifying: &[&str]) -> Option<(&'a str, &'a str)> {
+    let partition = index_key.key.first()?;
+    let is_called_person = |field: &str| {
+        let mut called = partition.field_prefixes().filter(|(own, _)| *own == field);
+        called.any(|(_, word)| name_hints::is_person(&format!("{word}Id")))
+    };
+    let is_person = |field: &&str| name_hints::is_person(field) || is_called_person(field);
+    let person = partition.fields().filter(|field| !identifying.contains(field)).find(is_person)?;
+    let mut fields = index_key.key.iter().flat_map(Template::fields);
+    Some((person, fields.find(|field| name_hints::is_role(field))?))
 }
 
 /// Returns whether all relationships of one end can be queried without knowing the other, or an instant.
