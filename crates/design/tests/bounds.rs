@@ -487,3 +487,27 @@ fn an_empty_bound_is_no_empty_key_value() {
     let sent = request_json(&Generator::of_examples(&model), &model.patterns[0], &plan.steps[0]);
     assert!(!sent["ExpressionAttributeValues"][":from"]["S"].as_str().unwrap().is_empty(), "{sent}");
 }
+
+#[test]
+fn time_buckets_are_read_in_turn_from_one_that_the_caller_knows() {
+    let logs = |options: &str| {
+        with_table(&format!(
+            "[entity.Log]\nattributes = {{ app = \"id\", logId = \"ulid\", at = {{ type = \"timestamp\", precision = \"second\" }} }}\n\
+             key = [\"APP#{{app}}#{{at:month}}\", \"{{at}}#{{logId}}\"]\n\
+             [pattern]\nsome = {{ in = [\"app\"], out = \"Log*\", limit = 5, rps = 1, {options} }}\n"
+        ))
+    };
+    let is_unserved = |options: &str| support::has(&logs(options), "P102", partita_design::Severity::Error);
+    assert!(!is_unserved("order = \"at desc\""), "the newest bucket is that of now");
+    assert!(is_unserved("order = \"at asc\""), "nobody knows the oldest");
+    assert!(!is_unserved("order = \"at asc\", range = \"at\""));
+    let help = findings(&logs("order = \"at asc\"")).into_iter().find(|one| one.code == "P102").unwrap().help;
+    assert!(help.contains("range = \"at\""), "{help}");
+    let request = |order: &str| {
+        logs(&format!(
+            "order = \"at {order}\", request = {{ condition = \"PK = 'APP#{{app}}#{{at:month}}'\" }}"
+        ))
+    };
+    let lacks_time = |order: &str| codes(&request(order), "pattern.some").contains(&"P124");
+    assert!(!lacks_time("desc") && lacks_time("asc"));
+}

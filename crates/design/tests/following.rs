@@ -305,7 +305,7 @@ expect = { per = "Group", average = 20, max = 50 }
 [pattern]
 newest  = { in = ["groupId"], out = "Event*", order = "at desc", limit = 9 }
 byLevel = { in = ["level"], out = "Event*", order = "at desc", limit = 10 }
-oldHigh = { in = ["groupId"], where = "level == 'HIGH'", out = "Event*", order = "at asc", limit = 5 }
+newHigh = { in = ["groupId"], where = "level == 'HIGH'", out = "Event*", order = "at desc", limit = 5 }
 atPlace = { in = ["place"], out = "Group*", via = "Seat" }
 "#;
 
@@ -319,7 +319,7 @@ fn shards_and_time_buckets_are_merged_and_cut() {
         &[
             Meaning { pattern: "newest", way: &[], test: any },
             Meaning { pattern: "byLevel", way: &[], test: any },
-            Meaning { pattern: "oldHigh", way: &[], test: high },
+            Meaning { pattern: "newHigh", way: &[], test: high },
             Meaning { pattern: "atPlace", way: &[("Seat", "groupId", "groupId")], test: any },
         ],
     );

@@ -143,7 +143,12 @@ impl<'m> Checker<'m> {
                     self.known_values(pattern),
                     list(missing)
                 ),
-                format!("move {} into the sort key, or {add}", list(missing)),
+                match missing.iter().find(|name| template.truncates(name)) {
+                    Some(time) => format!(
+                        "say from which {time} on, so that its time buckets are known: range = \"{time}\"; or {add}"
+                    ),
+                    None => format!("move {} into the sort key, or {add}", list(missing)),
+                },
             ),
             Obstacle::Sparse { when } => (
                 "P121",

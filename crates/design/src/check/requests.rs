@@ -171,9 +171,9 @@ impl<'m> Checker<'m> {
             entities.any(|entity| entity.attribute(name).is_some())
         };
         let ranged = |name: &str| pattern.range.as_ref().is_some_and(|range| range.by == name);
-        // Time buckets are read one after the other until the limit is reached.
+        // Time buckets are read one after the other, from that of now, until the limit is reached.
         let in_turn = |clause: &KeyClause, name: &str| {
-            let ordered = pattern.order.as_ref().is_some_and(|order| order.by == name);
+            let ordered = pattern.order.as_ref().is_some_and(|order| order.by == name && order.descending);
             ordered && pattern.limit.is_some() && clause.values.iter().any(|value| value.truncates(name))
         };
         let mut unknown = Vec::new();

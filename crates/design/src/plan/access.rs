@@ -268,16 +268,19 @@ impl<'m> Planner<'_, 'm> {
     ) -> Result<Partitions, Obstacle> {
         let (mut requests, mut basis, mut in_turn) = (1_u64, Basis::Declared, false);
         let (mut fixed, mut missing) = (Vec::new(), Vec::new());
+        let is_descending = self.pattern.order.as_ref().is_some_and(|order| order.descending);
         for part in &mapping.partition.parts {
             let Part::Field { name, format } = part else { continue };
             let ordered = self.pattern.order.as_ref().is_some_and(|order| order.by == *name);
             let ranged = self.pattern.range.as_ref().is_some_and(|range| range.by == *name);
+            // The newest bucket is that of now; nobody knows the oldest.
+            let from_newest = ordered && self.pattern.limit.is_some() && is_descending;
             if known(name) {
                 fixed.push(name.clone());
             } else if name == SHARD {
                 // Which of them are read follows from the values of the whole key.
             } else if let Format::Bucket(length) = format
-                && (ranged || (ordered && self.pattern.limit.is_some()))
+                && (ranged || from_newest)
             {
                 // A month is in one year: the shortest time decides.
                 if mapping.partition.shortest_bucket(name) != Some(*length) {
