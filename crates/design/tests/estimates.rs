@@ -498,3 +498,59 @@ fn the_values_that_select_a_shard_are_the_same_in_plans_and_on_cards() {
     assert_eq!(read("YES|NO", "b == 'YES'"), 100.0);
     assert_eq!(read("bool?", "b == true"), 20.0, "items without the attribute may be in any shard");
 }
+
+#[test]
+fn a_sparse_index_has_the_partition_keys_that_its_condition_leaves() {
+    let orders = |key: &str, when: &str| {
+        support::model(&support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GPK\", \"GSK\"]\n\
+             [entity.Order]\nattributes = {{ orderId = \"id\", status = \"NEW|PAID|SENT|LOST\", day = \"date\" }}\nkey = [\"ORDER#{{orderId}}\", \"ORDER\"]\n\
+             index.GSI1 = {{ key = [\"{key}\", \"{{orderId}}\"]{when}, shard = {{ by = \"orderId\", count = 3 }} }}\nexpect = {{ count = 10000 }}\n"
+        )))
+    };
+    let values = |model: &partita_design::Model| {
+        let cards = cards(model);
+        cards.iter().find(|card| card.mapping.location.index.is_some()).unwrap().values.unwrap().value
+    };
+    let some = ", when = \"status in ('NEW', 'PAID')\"";
+    assert_eq!(values(&orders("STATUS#{status}#{shard}", "")), 12.0);
+    assert_eq!(values(&orders("STATUS#{status}#{shard}", some)), 6.0);
+    assert_eq!(values(&orders("STATUS#{status}#{shard}", ", when = \"status != 'LOST'\"")), 9.0);
+    let days = ", when = \"day in ('2026-01-05', '2026-01-06', '2026-02-01')\"";
+    assert_eq!(values(&orders("MONTH#{day:month}#{shard}", days)), 6.0);
+}
+
+#[test]
+fn an_end_of_a_relationship_is_one_of_the_parents_whatever_it_is_called() {
+    let model = support::model(&support::with_table(
+        "[index.GSI1]\nkeys = [\"GPK\", \"GSK\"]\n\
+         [entity.User]\nattributes = { userId = \"id\" }\nkey = [\"USER#{userId}\", \"USER\"]\nexpect = { count = 3000 }\n\
+         [entity.Follow]\nattributes = { followerId = \"id\", followedId = \"id\" }\nedge = [\"followerId\", \"followedId\"]\n\
+         key = [\"USER#{followerId}\", \"FOLLOWS#{followedId}\"]\nindex.GSI1 = { key = [\"USER#{followedId}\", \"FOLLOWER#{followerId}\"] }\n\
+         expect = { per = \"User\", average = 30, max = 1000 }\n\
+         [pattern]\nfollowing = { in = [\"followerId\"], out = \"Follow*\" }\nfollowers = { in = [\"followedId\"], out = \"Follow*\" }\n",
+    ));
+    for pattern in &model.patterns {
+        let items = plan(&Keyspace::new(&model), pattern).unwrap().steps[0].items;
+        assert_eq!((items.average, items.max, items.is_known()), (30.0, 1000.0, true), "{}", pattern.name);
+    }
+}
+
+#[test]
+fn what_another_entity_adds_to_a_key_is_what_it_has_under_the_same_key() {
+    let entity = |name: &str| {
+        format!(
+            "[entity.{name}]\nattributes = {{ {name}Id = \"ulid\", listId = \"id\", status = \"OPEN|DONE\" }}\nidentity = \"{name}Id\"\n\
+             key = [\"{name}#{{{name}Id}}\", \"X\"]\nexpect = {{ per = \"List\", average = 10 }}\n"
+        )
+    };
+    let model = support::model(&support::with_table(&format!(
+        "[index.Shared]\nkeys = [\"listId\", \"status\"]\n\
+         [entity.List]\nattributes = {{ listId = \"id\" }}\nkey = [\"LIST#{{listId}}\", \"LIST\"]\nexpect = {{ count = 100 }}\n{}{}\
+         [pattern]\ntasks = {{ in = [\"listId\", \"status\"], out = \"Task*\" }}\n",
+        entity("Task"),
+        entity("Note")
+    )));
+    let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
+    assert_eq!(plan.steps[0].items.average, 5.0 + 5.0);
+}

@@ -208,21 +208,24 @@ pub fn is_outnumbered(model: &Model, entity: &Entity, name: &str) -> bool {
 }
 
 /// Returns the number of items of an entity that agree in the attributes `fixed`.
-pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
+pub fn items<'a>(model: &'a Model, entity: &Entity, fixed: &'a [String]) -> ItemCount {
     // A key may hold an attribute twice.
     let fixed: BTreeSet<&str> = fixed.iter().map(String::as_str).collect();
     items_within(model, entity, &fixed.into_iter().collect::<Vec<_>>(), MAX_DEPTH)
 }
 
-fn items_within(model: &Model, entity: &Entity, fixed: &[&str], depth: u32) -> ItemCount {
+fn items_within<'a>(model: &'a Model, entity: &Entity, fixed: &[&'a str], depth: u32) -> ItemCount {
     let has = |name: &str| fixed.contains(&name);
     let identified = is_identified(model, entity, has) && entity.versions.is_none();
     if identified || entity.is_unique_by(has) || entity.key_fields().all(has) {
         return ItemCount::one();
     }
     let parent = parent(model, entity).filter(|_| depth > 0);
-    let (above, own): (Vec<&str>, Vec<&str>) =
-        fixed.iter().partition(|name| parent.is_some_and(|parent| belongs(model, parent, name, depth - 1)));
+    let in_parent = |name: &&'a str| parent.map_or(*name, |parent| meant_in(model, parent, entity, name));
+    let (above, own): (Vec<&str>, Vec<&str>) = fixed
+        .iter()
+        .map(in_parent)
+        .partition(|name| parent.is_some_and(|parent| belongs(model, parent, name, depth - 1)));
     let mut amount = match parent.filter(|_| !above.is_empty()) {
         Some(parent) => times(items_within(model, parent, &above, depth - 1), per_parent(model, entity)),
         None => ItemCount::exactly(total(model, entity)),
@@ -253,6 +256,12 @@ pub fn average_under_key(model: &Model, mapping: &KeyMapping<'_>) -> Option<Esti
 fn shards_of_key(entity: &Entity, key: &Template) -> Option<Estimate> {
     let shard = entity.shard.as_ref().filter(|_| key.has_field(SHARD))?;
     Some(Estimate::declared(shard.count as f64))
+}
+
+/// The attribute of a parent that the end of a relationship stands for: the `followerId` of a follower is a `userId`.
+fn meant_in<'a>(model: &Model, parent: &'a Entity, entity: &Entity, name: &'a str) -> &'a str {
+    let is_end = entity.edge.iter().any(|end| end == name) && model.owner_of(name).is_none();
+    parent.identity().filter(|id| is_end && entity.attribute(id).is_none()).unwrap_or(name)
 }
 
 /// Returns whether an attribute belongs to the key of an entity, or of a parent of it.

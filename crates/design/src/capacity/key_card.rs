@@ -13,6 +13,7 @@ use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model};
 use crate::plan::plans;
 use crate::template::{Format, Part, SHARD, Template};
+use std::collections::BTreeSet;
 
 /// Up to this many values are few; 200 countries are.
 const FEW: f64 = 300.0;
@@ -114,10 +115,11 @@ fn values(model: &Model, mapping: &KeyMapping<'_>, items: ItemCount) -> Option<E
     let mut is_bounded = true;
     for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
-        if name == SHARD || mapping.when.fixed(name).is_some() {
+        if name == SHARD {
             continue;
         }
-        match field_values(model, mapping.entity, name, *format) {
+        let field = left_by_when(mapping, name, *format);
+        match field.or_else(|| field_values(model, mapping.entity, name, *format)) {
             Some(field) => values = values * field,
             None => is_bounded = false,
         }
@@ -130,6 +132,13 @@ fn values(model: &Model, mapping: &KeyMapping<'_>, items: ItemCount) -> Option<E
         return Some(most);
     }
     is_bounded.then_some(values)
+}
+
+/// The number of texts that the condition of an index leaves of a field, if it lists its values.
+fn left_by_when(mapping: &KeyMapping<'_>, name: &str, format: Format) -> Option<Estimate> {
+    let values = mapping.when.values(name, mapping.entity)?;
+    let texts: BTreeSet<Option<String>> = values.iter().map(|value| format.apply(value.as_str())).collect();
+    Some(Estimate::derived(texts.len() as f64))
 }
 
 fn field_values(model: &Model, entity: &Entity, name: &str, format: Format) -> Option<Estimate> {
@@ -271,12 +280,12 @@ pub fn is_boolean(mapping: &KeyMapping<'_>) -> bool {
 pub fn few_values(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
     let mut values = shards::in_use(model, mapping);
     for part in &mapping.partition.parts {
-        let Part::Field { name, .. } = part else { continue };
-        if name == SHARD || mapping.when.fixed(name).is_some() {
+        let Part::Field { name, format } = part else { continue };
+        if name == SHARD {
             continue;
         }
-        let attribute = mapping.entity.attribute(name)?;
-        values = values * estimate::own_distinct(attribute)?;
+        let field = left_by_when(mapping, name, *format);
+        values = values * field.or_else(|| estimate::own_distinct(mapping.entity.attribute(name)?))?;
     }
     (values.value <= FEW).then_some(values)
 }
