@@ -312,6 +312,8 @@ fn a_condition_on_the_time_of_a_key_becomes_its_range() {
             "{}",
             found.help
         );
+        let kept = rest.is_none_or(|rest| found.help.contains(&format!("and where = \"{rest}\" ")));
+        assert!(kept, "{}", found.help);
         if rest.is_none() {
             let (after, _) = apply_all(&text, &findings(&text).unwrap());
             assert!(after.contains(range) && !after.contains("where"), "{after}");
@@ -524,4 +526,14 @@ fn a_projection_keeps_what_is_tested_and_what_leads_on() {
     );
     let help = "write project = [\"region\", \"role\", \"userId\"]";
     assert_eq!(tried(&text, "P306"), [(help.to_owned(), true)]);
+}
+
+#[test]
+fn a_proposed_sort_key_does_not_repeat_what_the_partition_key_fixes() {
+    let text = support::with_table(
+        "[entity.Doc]\nattributes = { tenantId = \"id\", docId = \"id\" }\nidentity = [\"tenantId\", \"docId\"]\n\
+         key = [\"TENANT#{tenantId}#DOC#{docId}\", \"DOC\"]\n[pattern]\ndocs = { in = [\"tenantId\"], out = \"Doc*\", rps = 1 }\n",
+    );
+    let help = finding(&text, "P102").help;
+    assert!(help.contains("key = [\"TENANT#{tenantId}\", \"DOC#{docId}\"]"), "{help}");
 }

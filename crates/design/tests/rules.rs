@@ -476,6 +476,7 @@ fn rule_53_query_then_batch_get_is_for_rare_patterns() {
 fn rule_54_copies_are_intended_and_declared() {
     let undeclared = COPY.replace("copies = \"Order\"\n", "").replace("status", "note = \"string\", status");
     assert!(has(&parts(&[USER, ORDER, &undeclared]), "P502", Warning));
+    assert!(has(&parts(&[USER, ORDER, &undeclared.replace("note = \"string\", ", "")]), "P502", Note));
     assert!(has(&parts(&[USER, ORDER, COPY]), "P503", Warning));
 }
 
@@ -796,6 +797,12 @@ fn rule_81_collections_are_bounded() {
     };
     assert!(has(&text("DEVICE#{deviceId}", ""), "P402", Warning));
     assert!(has(&text("DEVICE#{deviceId}", ", max = 900_000_000"), "P402", Warning));
+    let help = |max: &str| {
+        let all = findings(&text("DEVICE#{deviceId}", max));
+        all.into_iter().find(|finding| finding.code == "P402").unwrap().help
+    };
+    assert!(help("").ends_with("declare expect.max"));
+    assert!(help(", max = 900_000_000").ends_with("correct expect.max"));
     assert!(!has(&text("DEVICE#{deviceId}", ", max = 9_000_000"), "P402", Warning));
     assert!(!has(&text("DEVICE#{deviceId}#{time:month}", ""), "P402", Warning));
     let silent = text("DEVICE#{deviceId}", "")

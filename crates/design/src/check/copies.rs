@@ -119,8 +119,10 @@ impl Checker<'_> {
                     .map(|attribute| attribute.name.as_str())
                     .filter(|name| data(name) && original.attribute(name).is_some())
                     .collect();
-                if shared.len() >= 2 {
-                    let finding = self.about_entity("P502", Severity::Warning, other);
+                if !shared.is_empty() {
+                    // A single one may mean something else of each.
+                    let severity = if shared.len() > 1 { Severity::Warning } else { Severity::Note };
+                    let finding = self.about_entity("P502", severity, other);
                     self.report(
                         finding
                             .with_message(format!(

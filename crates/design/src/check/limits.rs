@@ -151,7 +151,8 @@ impl<'m> Checker<'m> {
             Some(time) => format!("put the time into the partition key ({{{time}:month}}), "),
             None => String::new(),
         };
-        self.report(finding.with_help(format!("{bucket}expire old items with ttl, or declare expect.max")));
+        let most = if entity.expect.max.is_some() { "correct" } else { "declare" };
+        self.report(finding.with_help(format!("{bucket}expire old items with ttl, or {most} expect.max")));
     }
 
     /// The average number of the entity's items under one partition key, if the model declares enough.

@@ -14,7 +14,7 @@ use crate::keys::keyspace::named;
 use crate::model::{Action, Entity, Pattern, Verb};
 use crate::plan::requirement::all_of;
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
-use crate::template::Template;
+use crate::template::{Format, Part, Template};
 
 /// The bytes that one read unit covers, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
@@ -276,7 +276,15 @@ impl<'m> Checker<'m> {
             let in_words = || {
                 let names = list(&tested);
                 let is_key = |name: &&str| entity.attribute(name).is_none_or(|own| own.kind.is_scalar());
+                let sort = step.location.mapping(entity).and_then(|mapping| mapping.sort).unwrap_or_default();
+                let is_escaped = |name: &&str| {
+                    let field = |part: &Part| matches!(part, Part::Field { name: own, format: Format::Escaped } if own == name);
+                    sort.parts.iter().any(field)
+                };
                 match tested.iter().all(is_key) {
+                    true if tested.iter().all(is_escaped) => format!(
+                        "{sort} holds {names} escaped, so that a range of it is not together: declare it as \"id\" and write it as it is"
+                    ),
                     true => format!(
                         "put {names} into the sort key of {}, before what the caller does not know",
                         entity.name

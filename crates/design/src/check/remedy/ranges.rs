@@ -26,8 +26,12 @@ pub fn bounded_by_where(pattern: &Pattern, step: &Step<'_>) -> Option<(String, O
         );
         return Some((help, None));
     }
+    let rest = pattern.filter.conjuncts().into_iter().filter(|part| *part != test).cloned();
+    let rest = Condition::All(rest.collect());
+    let kept = if rest.is_empty() { String::new() } else { format!(" and where = \"{rest}\"") };
     let help = format!(
-        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }} instead of where = \"{test}\""
+        "{name} is next in the sort key: write range = {{ by = \"{name}\", from = …, to = … }}{kept} instead of where = \"{}\"",
+        pattern.filter
     );
     let change = as_range(pattern).filter(|(ranged, _)| ranged.range.iter().any(|range| range.by == *name));
     let change = change.map(|(_, change)| Repair {
@@ -58,13 +62,17 @@ pub fn as_range(pattern: &Pattern) -> Option<(Pattern, Repair)> {
     let range = format!("{{ by = \"{by}\"{}{} }}", bound("from", &from), bound("to", &to));
     let path = ["pattern", pattern.name.as_str()];
     let filter = Condition::All(rest);
+    let kept = if filter.is_empty() { String::new() } else { format!(" and where = \"{filter}\"") };
     let place = [path[0], path[1], "where"];
     let narrowed = match filter.is_empty() {
         true => Edit::remove(&place),
         false => Edit::set(&place, quoted(&filter.to_string()).trim()),
     };
     let repair = Repair {
-        help: format!("write range = {range} on {} instead of where = \"{}\"", pattern.name, pattern.filter),
+        help: format!(
+            "write range = {range}{kept} on {} instead of where = \"{}\"",
+            pattern.name, pattern.filter
+        ),
         edits: vec![narrowed, Edit::set(&[path[0], path[1], "range"], range)],
     };
     let by = by.to_owned();
