@@ -26,12 +26,12 @@ pub fn check(text: &str, seed: u64) -> (usize, usize) {
 /// Items that the model admits, of which those with equal keys replace each other.
 fn items(model: &Model, seed: u64) -> Vec<Item> {
     let generator = Generator::new(model, seed, 240);
-    let words = words(model);
+    let (words, names) = (words(model), names(model));
     let mut items = BTreeMap::new();
     for entity in &model.entities {
         for number in generator.numbers(entity) {
             let mut values = generator.values(entity, number, DEPTH);
-            spoil(entity, &mut values, &words, seed.wrapping_mul(31).wrapping_add(number));
+            spoil(entity, &mut values, (&words, &names), seed.wrapping_mul(31).wrapping_add(number));
             let item = generator.item_of(entity, values, number);
             let has_keys =
                 attributes(&item).iter().all(|(name, text)| !is_key(model, name) || !text.is_empty());
@@ -66,8 +66,27 @@ fn words(model: &Model) -> Vec<String> {
     begun.into_iter().chain(own).chain(joined).collect()
 }
 
+/// Identifiers of others, which contain what follows fields in the keys of the model. The delimiter is not among it.
+fn names(model: &Model) -> Vec<String> {
+    let templates = model
+        .entities
+        .iter()
+        .flat_map(|entity| entity.key.iter().chain(entity.indexes.iter().flat_map(|own| &own.key)));
+    let delimiter = model.entities.first().map_or('#', FieldTypes::delimiter);
+    let following = templates.flat_map(|template| template.parts.windows(2)).filter_map(|pair| match pair {
+        [Part::Field { .. }, Part::Text(text)] => text.split(delimiter).next().map(str::to_owned),
+        _ => None,
+    });
+    let following: BTreeSet<String> = following.chain([String::new()]).collect();
+    let joined = following
+        .iter()
+        .flat_map(|text| [format!("p{text}q"), format!("p{text}"), format!("q{text}p{text}")]);
+    let names: BTreeSet<String> = ["p", "P", "q"].map(str::to_owned).into_iter().chain(joined).collect();
+    names.into_iter().collect()
+}
+
 /// Replaces texts and references, so that a few values recur in many items.
-fn spoil(entity: &Entity, values: &mut Attributes, words: &[String], seed: u64) {
+fn spoil(entity: &Entity, values: &mut Attributes, (words, names): (&[String], &[String]), seed: u64) {
     let own = entity.identifying();
     for (number, attribute) in entity.attributes.iter().enumerate() {
         let is_own = own.contains(&attribute.name.as_str());
@@ -75,7 +94,8 @@ fn spoil(entity: &Entity, values: &mut Attributes, words: &[String], seed: u64) 
         let Some(value) = values.get_mut(&attribute.name) else { continue };
         match attribute.kind {
             ValueType::String => *value = words[drawn as usize % words.len()].clone(),
-            ValueType::Id if !is_own => *value = ["p", "P", "q"][drawn as usize % 3].to_owned(),
+            ValueType::Id if !is_own => *value = names[drawn as usize % names.len()].clone(),
+            ValueType::Int if !is_own && attribute.limits.max.is_some() => *value = (drawn % 13).to_string(),
             ValueType::Id | ValueType::Uuid if drawn.is_multiple_of(2) => *value = value.to_uppercase(),
             _ => {}
         }

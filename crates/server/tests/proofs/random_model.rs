@@ -39,7 +39,7 @@ const PARTITIONS: [&str; 10] = [
     "FLAG#{flag}",
     "MONTH#{day:month}",
 ];
-const SORTS: [&str; 13] = [
+const SORTS: [&str; 18] = [
     "CHILD#{at}#{childId}",
     "CHILD#{childId}",
     "{at}#{childId}",
@@ -53,6 +53,12 @@ const SORTS: [&str; 13] = [
     "P#{parentId}#CHILD#{childId}",
     "{word}#{childId}",
     "CHILD#{word:escaped}#{childId}",
+    // What follows a value may be part of it, too.
+    "CHILD#{word:escaped} {childId}",
+    "{word}!{childId}",
+    "{rank}{childId}",
+    "{status}{kind}#{childId}",
+    "CHILD#{status}ED#{childId}",
 ];
 /// Sort keys of a visit, whose partition is its parent's: some are those of a child, written alike or not.
 const VISITS: [&str; 9] = [
@@ -77,7 +83,7 @@ const TIMES: [&str; 4] = [
 const CONDITIONS: [&str; 12] = [
     "status == 'OPEN'",
     "status != 'DONE'",
-    "status in ('OPEN', 'HELD')",
+    "status in ('OPEN', 'OPENED')",
     "exists(note)",
     "not (status == 'DONE')",
     "status == 'OPEN' or kind == 'A'",
@@ -134,6 +140,10 @@ pub fn text(seed: u64) -> String {
         text += "[index.ByRank]\nlocal = true\nkeys = [\"PK\", \"rank\"]\n";
         text += &format!("project = {}\n", random.pick(&PROJECTIONS));
     }
+    if random.chance(30) {
+        let sort = random.pick(&["status", "rank"]);
+        text += &format!("[index.Shared]\nkeys = [\"parentId\", \"{sort}\"]\n");
+    }
     if random.chance(25) {
         text += "[index.Plain]\nkeys = [[\"kind\", \"status\"], [\"day\", \"rank\"]]\n";
         text += &format!("project = {}\n", random.pick(&PROJECTIONS));
@@ -154,7 +164,19 @@ pub fn text(seed: u64) -> String {
 }
 
 /// Starts of sort keys that declared requests compare with.
-const STARTS: [&str; 8] = ["", "CHILD#", "CHILD#2025", "OPEN#", "A#", "CHILD#OPEN#", "0", "{status}#"];
+const STARTS: [&str; 11] = [
+    "",
+    "CHILD#",
+    "CHILD#2025",
+    "OPEN#",
+    "A#",
+    "CHILD#OPEN#",
+    "0",
+    "{status}#",
+    "5",
+    "CHILD#OPEN#5",
+    "CHILD#DONE#500000~",
+];
 
 /// Returns the text of a model whose patterns declare their requests, some of which return less than the pattern means.
 pub fn declared(seed: u64) -> String {
@@ -167,7 +189,7 @@ pub fn declared(seed: u64) -> String {
         "format = 1\n[table]\nname = \"Random\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
          [index.GSI1]\nkeys = [\"G1PK\", \"G1SK\"]\n\
          [entity.Child]\nattributes = {{ childId = \"ulid\", parentId = \"id\", at = \"timestamp\", day = \"date\", \
-         status = \"OPEN|HELD|DONE\", kind = \"A|B\", rank = \"int\", price = \"decimal\", flag = \"bool\", word = \"Ann|Ann Lee|Anna|Ann!\", note = \"string?\" }}\n\
+         status = \"OPEN|OPENED|DONE\", kind = \"A|B\", rank = \"int\", price = \"decimal\", flag = \"bool\", word = \"Ann|Ann Lee|Anna|Ann!\", note = \"string?\" }}\n\
          key = [\"{home}\", \"{sort}\"]\nshard = {{ by = \"childId\", count = 3 }}\nexpect = {{ count = 160 }}\n\
          index.GSI1 = {{ key = [\"{other}\", \"{other_sort}\"]{when} }}\n[pattern]\n"
     );
@@ -203,7 +225,13 @@ pub fn declared(seed: u64) -> String {
             .collect();
         fields.push(format!("in = [{}], out = \"Child*\"", quoted(&inputs)));
         if random.chance(40) {
-            fields.push(format!("where = \"{}\"", random.pick(&CONDITIONS)));
+            let one = random.pick(&CONDITIONS);
+            let condition = match random.below(4) {
+                0 | 1 => format!("({one}) and ({})", random.pick(&CONDITIONS)),
+                2 => format!("({one}) or ({})", random.pick(&CONDITIONS)),
+                _ => one.to_owned(),
+            };
+            fields.push(format!("where = \"{condition}\""));
         }
         if random.chance(30) {
             fields.push(format!("order = \"{} asc\"", random.pick(&ORDERS)));
@@ -250,7 +278,7 @@ fn child(random: &mut Random, indexes: usize, second: &str) -> String {
     let (partition, sort) = (random.pick(&PARTITIONS), random.pick(&SORTS));
     let mut text = format!(
         "[entity.Child]\nattributes = {{ childId = \"ulid\", parentId = \"ulid\", at = {}, day = \"date\", \
-         status = \"OPEN|HELD|DONE\", kind = \"A|B\", rank = \"int\", price = \"decimal\", flag = \"bool\", word = \"Ann|Ann Lee|Anna|Ann!\", note = \"string?\", body = \"string\" }}\n\
+         status = \"OPEN|OPENED|DONE\", kind = \"A|B\", rank = \"int\", price = \"decimal\", flag = \"bool\", word = \"Ann|Ann Lee|Anna|Ann!\", note = \"string?\", body = \"string\" }}\n\
          key = [\"{partition}\", \"{sort}\"]\nshard = {{ {}count = 3 }}\nexpect = {{ per = \"Parent\", average = 8, max = 60{} }}\n",
         random.pick(&TIMES),
         random.pick(&SELECTING),
@@ -277,7 +305,7 @@ fn child(random: &mut Random, indexes: usize, second: &str) -> String {
 
 fn visit(random: &mut Random, indexes: usize) -> String {
     let mut text = format!(
-        "[entity.Visit]\nattributes = {{ visitId = \"ulid\", parentId = \"ulid\", at = {}, status = \"OPEN|HELD|DONE\", rank = \"int\" }}\n\
+        "[entity.Visit]\nattributes = {{ visitId = \"ulid\", parentId = \"ulid\", at = {}, status = \"OPEN|OPENED|DONE\", rank = \"int\" }}\n\
          key = [\"PARENT#{{parentId}}\", \"{}\"]\nexpect = {{ per = \"Parent\", average = 6, max = 30 }}\n",
         random.pick(&TIMES),
         random.pick(&VISITS)
@@ -321,7 +349,7 @@ fn pattern(random: &mut Random, number: usize) -> String {
     // Several entities have little in common but their parent; what none of them has is no pattern.
     let has_child = out.contains("Child") || via.is_some();
     let inputs = match out.starts_with('[') && random.chance(75) {
-        true => vec!["parentId"],
+        true => [vec!["parentId"], random.some(&["status", "rank"], 15)].concat(),
         false if has_child => random.some(&INPUTS, 30),
         false => random.some(&["parentId", "status"], 60),
     };
