@@ -80,8 +80,8 @@ pub struct Step<'m> {
     pub forward: bool,
     /// The `Limit` of the request; none where many items are dropped after the read.
     pub limit: Option<u64>,
-    /// The number of requests that read all shards, time buckets or batches.
-    pub fan_out: u64,
+    /// The number of requests that read all shards, time buckets or batches, for each item that is followed; an expected number need not be whole.
+    pub fan_out: f64,
     /// What that number rests on.
     pub fan_out_basis: Basis,
     /// The fields for each of whose values there is a request, and the values.
@@ -281,7 +281,7 @@ impl<'m> Planner<'_, 'm> {
             is_list,
             wasteful,
             extras: first.extras.len(),
-            requests: first.fan_out,
+            requests: first.fan_out as u64,
             steps: steps.len(),
             filters: first.filter.len() - early,
         }
@@ -379,11 +379,8 @@ impl Step<'_> {
 
     /// Returns the read units of the step.
     pub fn units(&self) -> f64 {
-        let requests = if self.operation == Operation::BatchGet {
-            self.items.average.max(1.0)
-        } else {
-            self.fan_out as f64
-        };
+        let requests =
+            if self.operation == Operation::BatchGet { self.items.average.max(1.0) } else { self.fan_out };
         let each = self.bytes / requests;
         estimate::read_units(each, self.strong) * requests
     }
@@ -398,7 +395,7 @@ impl Step<'_> {
     /// Returns the largest number of pages of all results together, at least one for each request. A page ends with the item that fills it, so
     /// that the last page can be empty.
     pub fn pages(&self) -> f64 {
-        let requests = if self.follow.is_some() { 1.0 } else { self.fan_out.max(1) as f64 };
+        let requests = if self.follow.is_some() { 1.0 } else { self.fan_out.max(1.0) };
         requests + (self.max_bytes / estimate::PAGE_BYTES).floor()
     }
 
@@ -436,15 +433,15 @@ impl<'m> Plan<'m> {
         })
     }
 
-    /// Returns the number of requests.
-    pub fn requests(&self) -> u64 {
-        self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.fan_out))
+    /// Returns the expected number of requests, which need not be whole.
+    pub fn requests(&self) -> f64 {
+        self.steps.iter().map(|step| step.fan_out).sum()
     }
 
     /// Returns the number of requests, and what it rests on.
     pub fn expected_requests(&self) -> Estimate {
         let basis = self.steps.iter().map(|step| step.fan_out_basis).max().unwrap_or_default();
-        Estimate::new(self.requests() as f64, basis)
+        Estimate::new(self.requests(), basis)
     }
 
     /// Returns the read units of all steps.

@@ -11,7 +11,7 @@ use crate::capacity::basis::Estimate;
 use crate::check::Report;
 use crate::code;
 use crate::finding::{Finding, Severity};
-use crate::formatting::plural;
+use crate::formatting::{format_quantity, plural};
 use crate::model::Model;
 use crate::plan::Plan;
 use crate::repair::{Repair, Replacement, replacement};
@@ -76,7 +76,7 @@ pub fn summary(model: &Model, plan: &Plan<'_>) -> String {
             )
         })
         .collect();
-    let requests = plural(plan.requests(), "request");
+    let requests = format_quantity(plan.requests(), "request");
     let units = Estimate::new(plan.units(), plan.basis(model)).text("read unit");
     format!("{}, {requests}, {units}", steps.join(" + "))
 }

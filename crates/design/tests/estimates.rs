@@ -145,7 +145,7 @@ expect = { per = "Device", average = 900, max = 1500, bytes = 1000 }
 "#;
 
 /// The plan of the pattern `p` among the events: operation and figures of its first step, and what the caller does.
-fn first_step(pattern: &str) -> (u64, f64, f64, Vec<String>) {
+fn first_step(pattern: &str) -> (f64, f64, f64, Vec<String>) {
     let model = support::model(&support::with_table(&format!("{EVENTS}p = {{ {pattern} }}\n")));
     let keys = Keyspace::new(&model);
     let plan = plan(&keys, &model.patterns[0]).unwrap_or_else(|unserved| panic!("{:?}", unserved.obstacle));
@@ -158,22 +158,22 @@ fn first_step(pattern: &str) -> (u64, f64, f64, Vec<String>) {
 fn every_alternative_is_read_and_counted() {
     let (requests, items, units, _) =
         first_step("in = ['deviceId'], where = \"state == 'NEW'\", out = 'Event*'");
-    assert_eq!((requests, items, units), (1, 300.0, 37.0));
+    assert_eq!((requests, items, units), (1.0, 300.0, 37.0));
     let two = "in = ['deviceId'], where = \"state in ('NEW', 'SEEN')\", out = 'Event*'";
-    assert_eq!(first_step(two), (2, 600.0, 74.0, vec!["put the results together".to_owned()]));
+    assert_eq!(first_step(two), (2.0, 600.0, 74.0, vec!["put the results together".to_owned()]));
     let (requests, items, ..) =
         first_step("in = ['deviceId'], where = \"state in ('NEW', 'SEEN', 'DONE')\", out = 'Event*'");
-    assert_eq!((requests, items), (3, 900.0));
+    assert_eq!((requests, items), (3.0, 900.0));
     let newest = "in = ['deviceId'], where = \"state in ('NEW', 'SEEN')\", out = 'Event*', order = 'at desc', limit = 20";
     let (requests, items, units, works) = first_step(newest);
-    assert_eq!((requests, items, units), (2, 40.0, 5.0));
+    assert_eq!((requests, items, units), (2.0, 40.0, 5.0));
     assert_eq!(works, ["merge the results by at, descending", "keep the first 20"]);
 }
 
 #[test]
 fn every_shard_returns_up_to_the_limit() {
     let (requests, items, units, works) = first_step("out = 'Event*', order = 'at desc', limit = 100");
-    assert_eq!((requests, items, units), (10, 1000.0, 125.0));
+    assert_eq!((requests, items, units), (10.0, 1000.0, 125.0));
     assert_eq!(works, ["merge the results by at, descending", "keep the first 100"]);
 }
 
@@ -181,10 +181,10 @@ fn every_shard_returns_up_to_the_limit() {
 fn time_buckets_are_counted_and_read_in_turn() {
     let range = "range = { by = 'at', from = '2026-04-01T00:00:00Z', to = '2026-05-02T23:59:59Z' }";
     let (requests, ..) = first_step(&format!("in = ['deviceId'], out = 'Event*', {range}"));
-    assert_eq!(requests, 32);
+    assert_eq!(requests, 32.0);
     let newest = format!("in = ['deviceId'], out = 'Event*', order = 'at desc', limit = 20, {range}");
     let (requests, items, _, works) = first_step(&newest);
-    assert_eq!((requests, items), (32, 640.0));
+    assert_eq!((requests, items), (32.0, 640.0));
     let turn = "begin with the newest time bucket and go on with the next until 20 are found";
     assert_eq!(works, [turn, "merge the results by at, descending", "keep the first 20"]);
     let oldest = newest.replace("desc", "asc");
@@ -394,7 +394,8 @@ fn the_number_of_requests_does_not_overflow() {
     let text = names.map(list).concat()
         + "[pattern]\nall = { range = { by = \"t\", from = \"0001-01-01T00:00:00Z\", to = \"9999-12-31T23:59:59Z\" }, out = [\"A*\", \"B*\", \"C*\", \"D*\"] }\n";
     let model = support::model(&support::with_table(&text));
-    assert_eq!(plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().requests(), u64::MAX);
+    let requests = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().requests();
+    assert!(requests >= u64::MAX as f64 && requests.is_finite(), "{requests}");
 }
 
 #[test]

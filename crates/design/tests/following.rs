@@ -327,7 +327,7 @@ fn shards_and_time_buckets_are_merged_and_cut() {
     let keys = Keyspace::new(&model);
     let pattern = model.patterns.iter().find(|pattern| pattern.name == "byLevel").unwrap();
     let plan = plan(&keys, pattern).ok().unwrap();
-    assert_eq!((plan.steps[0].fan_out, plan.steps[0].items.max), (7, 70.0));
+    assert_eq!((plan.steps[0].fan_out, plan.steps[0].items.max), (7.0, 70.0));
     assert!(plan.steps[0].afterwards.contains(&Afterwards::Keep(10)));
 }
 
@@ -440,4 +440,34 @@ posts = { in = ["teamId", "userId"], out = "Post*" }
 "#,
     );
     assert!(support::has(&teams, "P129", partita_design::Severity::Note));
+}
+
+#[test]
+fn what_is_read_for_each_followed_item_is_expected_and_need_not_be_whole() {
+    let text = r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Member]
+attributes = { userId = "id", teamId = "id" }
+edge = ["userId", "teamId"]
+key = ["USER#{userId}", "TEAM#{teamId}"]
+expect = { per = "User", average = 7.2, max = 20, bytes = 100 }
+[entity.User]
+attributes = { userId = "id" }
+key = ["USER#{userId}", "USER"]
+expect = { count = 100, bytes = 100 }
+[entity.Team]
+attributes = { teamId = "id", regionId = "id" }
+key = ["REGION#{regionId}", "TEAM#{teamId}"]
+index.GSI1 = { key = ["TEAM#{teamId}", "TEAM"] }
+expect = { count = 50, bytes = 1000 }
+[pattern]
+teamsOfUser = { in = ["userId"], out = "Team*", via = "Member", rps = 10 }
+"#;
+    let model = support::model(&support::with_table(text));
+    let plan = plan(&Keyspace::new(&model), &model.patterns[0]).ok().unwrap();
+    assert_eq!((plan.requests(), plan.units()), (1.0 + 7.2, 0.5 + 7.2 * 0.5));
+    let explained = partita_design::report::explain::text(&model, None);
+    assert!(explained.contains("sent    7.2 times"), "{explained}");
+    assert!(explained.contains("8.2 requests, 4.1 read units a call"), "{explained}");
 }

@@ -149,7 +149,7 @@ fn planned_requests_find_exactly_the_items_of_the_pattern() {
                     plan(&keys, pattern).unwrap_or_else(|_| panic!("{} {}", path.display(), pattern.name));
                 // Shards and time buckets take several requests.
                 let whole = |step: &&Step<'_>| {
-                    step.fan_out == 1
+                    step.fan_out == 1.0
                         && step.operation != Operation::BatchGet
                         && !step.partition.has_field(SHARD)
                 };

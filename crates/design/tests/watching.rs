@@ -344,7 +344,7 @@ votes = { in = ["pollId"], out = "Vote*" }
 unserved = { in = ["voteId"], out = "Vote" }
 "#,
     )));
-    assert_eq!(shapes.requests_per_call().collect::<Vec<_>>(), [("votes", 4)]);
+    assert_eq!(shapes.requests_per_call().collect::<Vec<_>>(), [("votes", 4.0)]);
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub struct RequestShapes {
 struct PatternShape {
     name: String,
     /// 0 if no plan serves it.
-    requests: u64,
+    requests: f64,
 }
 
 /// The sort keys that a request of a pattern reads.
@@ -180,8 +180,8 @@ impl RequestShapes {
     }
 
     /// Returns how many requests a call of each served pattern takes, by the pattern's name.
-    pub fn requests_per_call(&self) -> impl Iterator<Item = (&str, u64)> {
-        let served = self.patterns.iter().filter(|pattern| pattern.requests > 0);
+    pub fn requests_per_call(&self) -> impl Iterator<Item = (&str, f64)> {
+        let served = self.patterns.iter().filter(|pattern| pattern.requests > 0.0);
         served.map(|pattern| (pattern.name.as_str(), pattern.requests))
     }
 

@@ -231,7 +231,7 @@ impl Cost {
     fn add_pattern(&mut self, model: &Model, prices: &Prices, pattern: &Pattern, plan: &Plan<'_>, rps: f64) {
         let peak = self.shape.peak_of(pattern.peak);
         self.single_table.add_reads(plan.units() * rps, peak);
-        self.single_table.requests += plan.requests() as f64 * rps;
+        self.single_table.requests += plan.requests() * rps;
         for step in &plan.steps {
             self.per_entity.requests += requests_apart(step) * rps;
             for (entity, units) in step.targets.iter().zip(units_apart(step)) {
@@ -281,14 +281,14 @@ impl Cost {
 
 /// The requests of a step with a table per entity: as many for each entity, while one batch reads several tables.
 fn requests_apart(step: &Step<'_>) -> f64 {
-    let requests = step.fan_out as f64;
+    let requests = step.fan_out;
     if step.operation == Operation::BatchGet { requests } else { step.targets.len() as f64 * requests }
 }
 
 /// The read units of a step with a table per entity, of each of its entities: nothing else is read beside it.
 fn units_apart(step: &Step<'_>) -> Vec<f64> {
     let bytes: f64 = step.bytes_of_targets.iter().sum();
-    let requests = step.fan_out as f64;
+    let requests = step.fan_out;
     let units = |own: &f64| match step.operation {
         Operation::BatchGet if bytes > 0.0 => step.units() * own / bytes,
         Operation::BatchGet => step.units() / step.targets.len() as f64,

@@ -224,7 +224,7 @@ fn page(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Option<Excess> {
     } else {
         (step.max_bytes, step.basis(model).and(step.items.max_basis), "up to")
     };
-    let bytes = bytes / step.fan_out.max(1) as f64;
+    let bytes = bytes / step.fan_out.max(1.0);
     (step.operation == Operation::Query && bytes > PAGE_BYTES).then(|| Excess {
         limit: Limit::Page,
         subject: pattern.subject(),

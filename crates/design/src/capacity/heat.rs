@@ -217,7 +217,7 @@ pub fn heat(
             let heat =
                 heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
             // Items that are followed lead to different keys, each with its share of the requests.
-            let requests = if step.follow.is_some() { 1.0 } else { step.fan_out.max(1) as f64 };
+            let requests = if step.follow.is_some() { 1.0 } else { step.fan_out.max(1.0) };
             let each = step.units() / requests;
             heat.reads += rate * each * calls.likely.value;
             heat.proven_reads += rate * proven_units(model, step, each) * calls.least;

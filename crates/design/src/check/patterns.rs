@@ -9,7 +9,7 @@ use super::text_order::{pad, padded};
 use super::{Checker, remedy};
 use crate::capacity::estimate::{is_identified, is_outnumbered};
 use crate::finding::{Finding, Severity};
-use crate::formatting::{format_bytes, format_number, list, plural};
+use crate::formatting::{format_bytes, format_number, format_quantity, list};
 use crate::keys::keyspace::named;
 use crate::model::{Action, Entity, Pattern, Verb};
 use crate::plan::requirement::all_of;
@@ -222,7 +222,7 @@ impl<'m> Checker<'m> {
                 ),
             ),
         };
-        let requests = plural(plan.requests(), "request");
+        let requests = format_quantity(plan.requests(), "request");
         let message = format!("{} are read by {requests}, not one", list(&types));
         let finding = self.about_pattern(code, severity, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {

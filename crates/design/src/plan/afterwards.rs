@@ -117,7 +117,7 @@ impl<'m> Planner<'_, 'm> {
         let order = self.pattern.order.as_ref();
         // A single item that an order chooses is one of those that all requests return.
         let is_chosen = order.is_some() || step.targets.iter().any(|entity| many(&entity.name));
-        if step.fan_out > 1 && is_chosen {
+        if step.fan_out > 1.0 && is_chosen {
             let descending = order.is_some_and(|order| order.descending);
             afterwards.push(Afterwards::Merge { by: order.map(|order| order.by.clone()), descending });
             afterwards.extend(wanted.map(Afterwards::Keep));

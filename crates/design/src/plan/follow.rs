@@ -246,7 +246,7 @@ impl Step<'_> {
         self.bytes *= number.average;
         self.bytes_of_targets.iter_mut().for_each(|bytes| *bytes *= number.average);
         if self.operation == Operation::Query {
-            self.fan_out = self.fan_out.saturating_mul(number.average.ceil().max(1.0) as u64);
+            self.fan_out *= number.average;
             self.fan_out_basis = self.fan_out_basis.and(number.basis);
         } else if self.items.max > 1.0 {
             self.operation = Operation::BatchGet;
@@ -258,9 +258,9 @@ impl Step<'_> {
 }
 
 /// The number of BatchGetItem requests that read this many items of this many bytes together.
-pub(super) fn batches(items: f64, bytes: f64) -> u64 {
+pub(super) fn batches(items: f64, bytes: f64) -> f64 {
     let requests = (items / MAX_BATCH).max(bytes / MAX_BATCH_BYTES);
-    requests.ceil().max(1.0) as u64
+    requests.ceil().max(1.0)
 }
 
 /// The attributes of `next` whose values an item of `from` holds; `known` are the inputs by which it was found.

@@ -63,7 +63,7 @@ impl<'m> Planner<'_, 'm> {
             sort,
             forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
             limit: wanted.filter(|_| !is_sifted),
-            fan_out: first.fan_out,
+            fan_out: first.fan_out as f64,
             fan_out_basis: first.fan_out_basis,
             alternatives: first.alternatives_and_shards(),
             filter,

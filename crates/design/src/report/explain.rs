@@ -129,7 +129,7 @@ fn plan_text(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>) -> St
             format_quantity(rps, "request")
         )
     });
-    let requests = plural(plan.requests(), "request");
+    let requests = format_quantity(plan.requests(), "request");
     text.push_str(&format!(
         "  {requests}, {} a call{}\n",
         Estimate::new(plan.units(), plan.basis(examples.model)).text("read unit"),
@@ -164,9 +164,10 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
     if let Some(follow) = &step.follow {
         lines.push(format!("from    {}", follow.describe()));
     }
-    if step.fan_out > 1 {
+    if step.fan_out > 1.0 {
         let mark = step.fan_out_basis.mark();
-        lines.push(format!("sent    {} times{mark}: {}", step.fan_out, repetition(step)));
+        let times = format_quantity(step.fan_out, "time");
+        lines.push(format!("sent    {times}{mark}: {}", repetition(step)));
     }
     let filter = declared.map_or_else(|| sent_filter(model, step), |request| request.filter.to_string());
     if !filter.is_empty() {
@@ -248,7 +249,7 @@ fn split(model: &Model, step: &Step<'_>) -> Option<String> {
 fn repetition(step: &Step<'_>) -> String {
     let each = |(name, values): (&String, &Vec<String>)| format!("{name} = {}", values.join(", "));
     let mut reasons: Vec<String> = step.alternatives.iter().map(each).collect();
-    let product: u64 = step.alternatives.values().map(|values| values.len() as u64).product();
+    let product: f64 = step.alternatives.values().map(|values| values.len() as f64).product();
     let other = match (step.operation, &step.follow) {
         (Operation::BatchGet, _) => "at most 100 keys each",
         (_, Some(_)) => "once for each item that is followed",

@@ -142,16 +142,16 @@ impl ModelWatch {
         json["reads"] = self.reads.map_or("count", ReadRule::name).into();
         json["seconds"] = seconds.into();
         json["transition"] = self.former().is_some().into();
-        let requests: BTreeMap<&str, u64> = self.shapes.requests_per_call().collect();
+        let requests: BTreeMap<&str, f64> = self.shapes.requests_per_call().collect();
         let patterns = self.model.patterns.iter().map(|pattern| DeclaredRate {
             name: &pattern.name,
             calls_per_second: pattern.rps,
-            requests_per_call: requests.get(pattern.name.as_str()).copied().unwrap_or(1),
+            requests_per_call: requests.get(pattern.name.as_str()).copied().unwrap_or(1.0),
         });
         let writes = self.model.writes.iter().map(|write| DeclaredRate {
             name: &write.name,
             calls_per_second: write.rps,
-            requests_per_call: 1,
+            requests_per_call: 1.0,
         });
         json["patternsNeverAsked"] = compare_rates(&mut json["patterns"], "pattern", patterns, seconds);
         json["writesNeverMade"] = compare_rates(&mut json["writes"], "write", writes, seconds);
@@ -359,7 +359,7 @@ fn index_costs(model: &Model) -> BTreeMap<String, f64> {
 struct DeclaredRate<'m> {
     name: &'m str,
     calls_per_second: Option<f64>,
-    requests_per_call: u64,
+    requests_per_call: f64,
 }
 
 /// Adds the declared and the observed rate of calls to the statistics of patterns or writes; returns those without any request.
@@ -372,8 +372,8 @@ fn compare_rates<'m>(
     let mut rates: BTreeMap<&str, DeclaredRate<'_>> = declared.map(|rate| (rate.name, rate)).collect();
     for entry in entries.as_array_mut().into_iter().flatten() {
         let rate = entry[label].as_str().and_then(|name| rates.remove(name));
-        let per_call = rate.as_ref().map_or(1, |rate| rate.requests_per_call);
-        let calls = entry["requests"].as_f64().unwrap_or_default() / per_call as f64;
+        let per_call = rate.as_ref().map_or(1.0, |rate| rate.requests_per_call);
+        let calls = entry["requests"].as_f64().unwrap_or_default() / per_call;
         entry["requestsPerCall"] = json!(per_call);
         entry["declaredPerSecond"] = json!(rate.and_then(|rate| rate.calls_per_second));
         entry["observedPerSecond"] = json!(calls / seconds.max(1.0));

@@ -153,8 +153,8 @@ fn holds_for_each(model: &Model, step: &Step<'_>, taken: &Taken, context: &str) 
     let is_own = step.follow.is_none() && step.operation == Operation::Query;
     if is_own && !step.fan_out_basis.is_assumed() {
         let is_right = match is_in_turn(step) {
-            true => taken.requests <= step.fan_out,
-            false => taken.requests == step.fan_out,
+            true => taken.requests as f64 <= step.fan_out,
+            false => taken.requests as f64 == step.fan_out,
         };
         assert!(is_right, "{taken:?}: other requests than foretold\n{context}");
     }
@@ -195,7 +195,7 @@ fn holds_on_average(
     let rounding = if step.operation == Operation::BatchGet {
         read.max(step.items.average)
     } else {
-        pages.max(step.fan_out as f64)
+        pages.max(step.fan_out)
     };
     for (what, foretold, measured, least) in
         [("items", step.items.average, read, 1.0), ("units", step.units(), units, unit * rounding)]

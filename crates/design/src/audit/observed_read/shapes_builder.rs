@@ -33,7 +33,7 @@ impl<'m> ShapesBuilder<'m> {
     pub fn new(model: &'m Model) -> ShapesBuilder<'m> {
         let places = TableOrIndex::all(model).into_iter().map(|place| PlaceBuilder::new(model, place));
         let patterns =
-            model.patterns.iter().map(|pattern| PatternShape { name: pattern.name.clone(), requests: 0 });
+            model.patterns.iter().map(|pattern| PatternShape { name: pattern.name.clone(), requests: 0.0 });
         ShapesBuilder { model, places: places.collect(), patterns: patterns.collect(), parts: 0 }
     }
 

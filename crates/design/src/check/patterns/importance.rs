@@ -2,7 +2,7 @@
 
 use crate::check::Checker;
 use crate::finding::{Finding, Severity};
-use crate::formatting::{format_number, list, plural};
+use crate::formatting::{format_number, format_quantity, list};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Importance, Pattern};
 use crate::plan::follow::Follow;
@@ -42,7 +42,7 @@ impl<'m> Checker<'m> {
         if plan.split.is_some() {
             causes.push(("items that are not stored together", "store them under one partition key"));
         }
-        if plan.steps.iter().any(|step| step.fan_out > 1) {
+        if plan.steps.iter().any(|step| step.fan_out > 1.0) {
             causes.push((
                 "several shards, buckets or batches",
                 "use fewer shards, or a key that the caller knows whole",
@@ -59,7 +59,7 @@ impl<'m> Checker<'m> {
             return;
         }
         let (what, help): (Vec<&str>, Vec<&str>) = causes.into_iter().unzip();
-        let requests = plural(plan.requests(), "request");
+        let requests = format_quantity(plan.requests(), "request");
         let finding = self.about_pattern("P605", Severity::Warning, pattern);
         self.report(
             finding
@@ -104,7 +104,7 @@ impl<'m> Checker<'m> {
         (step, follow): (&Step<'m>, &Follow<'m>),
         rps: f64,
     ) {
-        if step.fan_out <= 1 {
+        if step.fan_out <= 1.0 {
             return;
         }
         let (from, target) = (follow.from, step.targets[0]);
@@ -117,8 +117,8 @@ impl<'m> Checker<'m> {
         let finding = self.about_pattern("P606", Severity::Warning, pattern);
         let message = format!(
             "a frequent pattern takes {}, {} a second: a Query for each {}",
-            plural(plan.requests(), "request"),
-            format_number(plan.requests() as f64 * rps),
+            format_quantity(plan.requests(), "request"),
+            format_number(plan.requests() * rps),
             from.name
         );
         let help = format!(
