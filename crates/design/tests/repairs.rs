@@ -537,3 +537,26 @@ fn a_proposed_sort_key_does_not_repeat_what_the_partition_key_fixes() {
     let help = finding(&text, "P102").help;
     assert!(help.contains("key = [\"TENANT#{tenantId}\", \"DOC#{docId}\"]"), "{help}");
 }
+
+#[test]
+fn a_key_that_may_be_a_lock_is_not_changed_unasked() {
+    let hold = |more: &str| {
+        support::with_table(&format!(
+            "[entity.Hold]\nattributes = {{ holdId = \"ulid\", eventId = \"ulid\", seatId = \"id\" }}\n\
+             key = [\"EVENT#{{eventId}}\", \"HOLD#{{seatId}}\"]\n{more}[write]\nhold = {{ create = \"Hold\" }}\n"
+        ))
+    };
+    let found = finding(&hold(""), "P203");
+    assert_eq!(found.repair, None);
+    let identity = "identity = [\"eventId\", \"seatId\"]";
+    assert_eq!(
+        found.help,
+        format!(
+            "append it: \"HOLD#{{seatId}}#{{holdId}}\", or, if there is only one Hold for each key, declare {identity}"
+        )
+    );
+    assert!(!support::codes(&hold(&format!("{identity}\n")), "").contains(&"P203"));
+    // What is declared to identify the items belongs into the key.
+    let declared = finding(&hold("identity = \"holdId\"\n"), "P203");
+    assert_eq!(declared.repair.unwrap().help, "append it: \"HOLD#{seatId}#{holdId}\"");
+}

@@ -11,6 +11,7 @@ use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::keys::key_tree::KeyTree;
 use crate::keys::keyspace::{MAX_NAMED, key_tokens};
+use crate::model::each_once::each_once;
 use crate::model::limits::Precision;
 use crate::model::{Entity, Model};
 use crate::plan::{Operation, Step};
@@ -80,9 +81,12 @@ impl<'m> Checker<'m> {
             }
             let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
             let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
-            let repair = in_braces(entity, &missing)
-                .or_else(|| edge_once(entity))
-                .unwrap_or_else(|| appended(entity, &missing));
+            let certain = in_braces(entity, &missing).or_else(|| edge_once(entity));
+            let certain =
+                certain.or_else(|| (!is_identified_by_name(entity)).then(|| appended(entity, &missing)));
+            let help = certain
+                .as_ref()
+                .map_or_else(|| either_key_or_identity(entity, &missing), |one| one.help.clone());
             self.report(
                 finding
                     .with_message(format!(
@@ -91,8 +95,8 @@ impl<'m> Checker<'m> {
                         list(&missing),
                         entity.name
                     ))
-                    .with_help(repair.help.clone())
-                    .with_proposals(vec![repair]),
+                    .with_help(help)
+                    .with_proposals(certain.into_iter().collect()),
             );
         }
         self.lowered();
@@ -209,6 +213,28 @@ fn in_braces(entity: &Entity, missing: &[&str]) -> Option<Repair> {
     let edit = Edit::set(&["entity", &entity.name, "key"], value.clone());
     let help = format!("fields stand in braces: key = {value}");
     (new != old).then(|| Repair { help, edits: vec![edit] })
+}
+
+/// Whether only the name of an attribute says that it identifies the items: each key may be meant for one item.
+fn is_identified_by_name(entity: &Entity) -> bool {
+    let is_inferred = entity.edge.is_empty() || entity.id_of_edge().is_some();
+    entity.identity.is_empty() && entity.copies.is_none() && is_inferred
+}
+
+/// What to do about a key without an identifier: it lacks the identifier, or there is only one item for each key, as with a lock.
+fn either_key_or_identity(entity: &Entity, missing: &[&str]) -> String {
+    let help = appended(entity, missing).help;
+    let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { return help };
+    let fields: Vec<&str> = each_once(entity.key_fields().filter(|field| *field != SHARD)).collect();
+    if fields.is_empty() || !fields.iter().all(|field| mapping.holds_whole(field)) {
+        return help;
+    }
+    let names: Vec<String> = fields.into_iter().map(str::to_owned).collect();
+    format!(
+        "{help}, or, if there is only one {} for each key, declare identity = {}",
+        entity.name,
+        quoted_list(&names)
+    )
 }
 
 /// The key with attributes appended to its last part.

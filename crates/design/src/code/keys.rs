@@ -23,7 +23,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "key does not identify the item",
         severity: Severity::Error,
         rules: &[19],
-        page: "PK and SK together must be unique for each item. Without its identifier in the key (`ORDER#2026-04-05`), two items overwrite each other. Append the identifier: `ORDER#{date}#{orderId}`. An identifier that the key holds in lower case (`{email:lower}`) is a warning: two that differ only in case have one key. A declared identity of which the key holds only a time bucket (`{at:minute}`) is an error, and so is a copy whose key holds less of a time than the key of its original.",
+        page: "PK and SK together must be unique for each item. Without its identifier in the key (`ORDER#2026-04-05`), two items overwrite each other. Append the identifier: `ORDER#{date}#{orderId}`. Where only one item for each key is meant, as with a lock on a seat (`HOLD#{seatId}`), declare what identifies it: `identity = [\"eventId\", \"seatId\"]`. An identifier that the key holds in lower case (`{email:lower}`) is a warning: two that differ only in case have one key. A declared identity of which the key holds only a time bucket (`{at:minute}`) is an error, and so is a copy whose key holds less of a time than the key of its original.",
     },
     Code {
         code: "P204",
