@@ -6,6 +6,7 @@ mod conditions;
 mod copies;
 mod edges;
 mod expiry;
+mod fate;
 pub(crate) mod fit;
 mod growth;
 mod identity;

@@ -1027,6 +1027,49 @@ fn rule_92_aggregates_are_kept_in_the_transaction_that_changes_their_items() {
 }
 
 #[test]
+fn rule_92_a_write_that_shows_that_its_items_are_left_out_needs_no_aggregate() {
+    let seats = |write: &str| {
+        support::with_table(&format!(
+            "[entity.Event]\nattributes = {{ eventId = \"ulid\" }}\nkey = [\"EVENT#{{eventId}}\", \"EVENT\"]\n\
+             aggregates = {{ sold = \"count Seat where state == 'SOLD'\" }}\n\
+             [entity.Seat]\nattributes = {{ eventId = \"ulid\", seatId = \"id\", state = \"FREE|HELD|SOLD\" }}\n\
+             key = [\"EVENT#{{eventId}}\", \"SEAT#{{seatId}}\"]\n\
+             [pattern]\nevent = {{ in = [\"eventId\"], out = [\"Event\", \"Seat*\"] }}\n[write]\nhold = {write}\n"
+        ))
+    };
+    let values = "values = { \":free\" = \"FREE\", \":held\" = \"HELD\", \":sold\" = \"SOLD\" }";
+    let update = |to: &str, from: &str, values: &str| {
+        seats(&format!(
+            "{{ update = \"Seat\", expression = \"SET #state = {to}\", condition = \"{from}\"{values} }}"
+        ))
+    };
+    let declared = format!(", {values}");
+    for (to, from, values, is_left_out) in [
+        (":held", "#state = :free", declared.as_str(), true),
+        (":held", "#state IN (:free, :held)", &declared, true),
+        (":sold", "#state = :sold", &declared, true),
+        (":held", "#state <> :sold", &declared, true),
+        (":sold", "#state = :held", &declared, false),
+        (":held", "#state = :sold", &declared, false),
+        (":held", "attribute_exists(PK)", &declared, false),
+        (":held", "#state = :free", "", false),
+    ] {
+        assert_eq!(!has(&update(to, from, values), "P505", Error), is_left_out, "{to} {from} {values}");
+    }
+    let delete = |from: &str| seats(&format!("{{ delete = \"Seat\", condition = \"{from}\", {values} }}"));
+    assert!(!has(&delete("#state = :free"), "P505", Error));
+    assert!(has(&delete("#state = :sold"), "P505", Error));
+    // Where nothing shows which items are meant, both answers are named, and none is applied.
+    let open = findings(&seats("{ update = \"Seat\", set = [\"state\"] }"));
+    let open = open.into_iter().find(|finding| finding.code == "P505").unwrap();
+    assert_eq!(open.repair, None);
+    assert_eq!(
+        open.help,
+        "update sold of Event in the same transaction, or, if the Seat does not meet state == 'SOLD' before and after it, declare the expression and the condition that show it, with their values"
+    );
+}
+
+#[test]
 fn rule_92_what_expires_is_not_counted() {
     let text = writing("{ create = \"Customer\" }");
     assert!(!has(&text, "P516", Warning));

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::copies::in_transaction;
+use super::fate::{Fate, fates};
 use super::limits::a_few_at_a_time;
 use super::writes::item_twice::joined;
 use crate::finding::Severity;
@@ -24,10 +25,11 @@ impl Checker<'_> {
             for aggregate in &parent.aggregates {
                 self.expiring(parent, aggregate);
                 let writes = self.usage.writes_of(&aggregate.of).to_vec();
-                let later = enters_later(&writes, aggregate);
+                let Some(child) = model.entity(&aggregate.of) else { continue };
+                let later = enters_later(&writes, aggregate, child);
                 for write in writes {
                     let of_child =
-                        |action: &&Action| action.entity == aggregate.of && changes(action, aggregate, later);
+                        |action: &&Action| action.entity == aggregate.of && changes(action, aggregate, child, later);
                     let Some(action) = write.actions.iter().find(of_child) else { continue };
                     self.aggregate(write, action, parent, aggregate);
                     let by_item = changed.entry((&write.name, &aggregate.of));
@@ -102,12 +104,14 @@ impl Checker<'_> {
         if !updated {
             let finding = self.about_write("P505", Severity::Error, write);
             let verb = action.verb.name();
+            let update = format!("update {name} of {} in the same transaction", parent.name);
             let (help, proposals) = match write.batch && action.many {
                 true => (a_few_at_a_time(parent, aggregate, action), Vec::new()),
-                false => (
-                    format!("update {name} of {} in the same transaction", parent.name),
-                    in_transaction(write, missing_update(write, parent, name)),
-                ),
+                // It may be about items that are not summarised.
+                false if is_selective(action, aggregate) => {
+                    (format!("{update}, or, {}", shown_apart(action, aggregate)), Vec::new())
+                }
+                false => (update, in_transaction(write, missing_update(write, parent, name))),
             };
             self.report(
                 finding
@@ -162,19 +166,45 @@ fn missing_update(write: &Write, parent: &Entity, name: &str) -> Action {
 }
 
 /// Whether an action changes the value of an aggregate.
-fn changes(action: &Action, aggregate: &Aggregate, enters_later: bool) -> bool {
+fn changes(action: &Action, aggregate: &Aggregate, child: &Entity, enters_later: bool) -> bool {
     let tested = |name: &String| aggregate.filter.mentions(name);
+    let is_summarised = |name: &String| *name == aggregate.attribute;
     match action.verb {
         Verb::Create | Verb::Put => !enters_later,
-        Verb::Delete => true,
-        Verb::Update => action.set.iter().any(|name| *name == aggregate.attribute || tested(name)),
+        Verb::Delete => fates(&aggregate.filter, action, child).0 != Fate::Outside,
+        Verb::Update if !action.set.iter().any(|name| is_summarised(name) || tested(name)) => false,
+        Verb::Update => match fates(&aggregate.filter, action, child) {
+            (Fate::Outside, Fate::Outside) => false,
+            (Fate::Inside, Fate::Inside) => action.set.iter().any(is_summarised),
+            _ => true,
+        },
     }
 }
 
+/// Whether an action may be about items that an aggregate leaves out.
+fn is_selective(action: &Action, aggregate: &Aggregate) -> bool {
+    matches!(action.verb, Verb::Update | Verb::Delete) && !aggregate.filter.is_empty()
+}
+
+/// How a write shows that it leaves an aggregate as it is.
+fn shown_apart(action: &Action, aggregate: &Aggregate) -> String {
+    let (when, declared) = match action.verb {
+        Verb::Delete => ("before it", "the condition"),
+        _ => ("before and after it", "the expression and the condition"),
+    };
+    format!(
+        "if the {} does not meet {} {when}, declare {declared} that show it, with their values",
+        aggregate.of, aggregate.filter
+    )
+}
+
 /// Whether items come to meet the condition of an aggregate by an update, and so not when they are created.
-fn enters_later(writes: &[&Write], aggregate: &Aggregate) -> bool {
+fn enters_later(writes: &[&Write], aggregate: &Aggregate, child: &Entity) -> bool {
     let updates =
         writes.iter().flat_map(|write| &write.actions).filter(|action| action.entity == aggregate.of);
-    let mut set = updates.filter(|action| action.verb == Verb::Update).flat_map(|action| &action.set);
-    set.any(|name| aggregate.filter.mentions(name))
+    let mut updates = updates.filter(|action| action.verb == Verb::Update);
+    updates.any(|action| {
+        action.set.iter().any(|name| aggregate.filter.mentions(name))
+            && fates(&aggregate.filter, action, child).1 != Fate::Outside
+    })
 }

@@ -2,22 +2,14 @@
 //! as the item belongs into the index.
 
 use super::Checker;
+use super::fate::{Fate, fate, known_after};
 use crate::audit::{StaleKey, stale_keys};
 use crate::finding::Severity;
 use crate::formatting::list;
 use crate::keys::key_sources::{KeySources, Presence};
-use crate::model::condition::{Condition, Constant};
-use crate::model::expression::{Change, Clause, Operand, UpdateExpression};
+use crate::model::condition::Condition;
+use crate::model::expression::{Clause, UpdateExpression};
 use crate::model::{Action, Entity, Write};
-
-/// Whether an item is in a sparse index after an update.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Inside,
-    Outside,
-    /// It depends on values that the expression does not show.
-    Open,
-}
 
 impl<'m> Checker<'m> {
     pub(super) fn index_entries(
@@ -27,7 +19,7 @@ impl<'m> Checker<'m> {
         expression: &UpdateExpression,
         entity: &'m Entity,
     ) {
-        let after = outcome(action, expression, entity);
+        let after = known_after(action, entity);
         for stale in stale_keys(self.model, entity, &expression.touched()) {
             self.stale(write, entity, &stale, &after);
         }
@@ -86,41 +78,4 @@ fn changed<'m>(keys: &[&'m str], expression: &UpdateExpression, clause: Clause) 
         own.any(|change| change.clause == clause && !change.is_idle())
     };
     keys.iter().copied().filter(|key| changes(key)).collect()
-}
-
-/// What is known of an item after an update: the attributes that it sets, with their values where the write declares them, and those it removes.
-fn outcome(action: &Action, expression: &UpdateExpression, entity: &Entity) -> Condition {
-    let whole = expression.changes.iter().filter(|change| change.is_whole());
-    let known = whole.filter_map(|change| {
-        let name = &change.path.attribute;
-        match change.clause {
-            Clause::Remove => Some(Condition::Not(Box::new(Condition::exists(name)))),
-            Clause::Set => Some(match declared(action, change) {
-                Some(value) => Condition::equals(name, Constant::Text(value.clone())),
-                None => Condition::exists(name),
-            }),
-            Clause::Add | Clause::Delete => None,
-        }
-    });
-    Condition::All(known.collect()).typed(entity)
-}
-
-/// The declared value of the placeholder that an attribute is set to.
-fn declared<'a>(action: &'a Action, change: &Change) -> Option<&'a String> {
-    match &change.value {
-        Some(Operand::Value(placeholder)) => action.values.get(placeholder),
-        _ => None,
-    }
-}
-
-fn fate(when: &Condition, after: &Condition, entity: &Entity) -> Fate {
-    if when.is_empty() || !after.is_satisfiable(entity) {
-        Fate::Open
-    } else if !after.and(when).is_satisfiable(entity) {
-        Fate::Outside
-    } else if after.implies(when, entity) {
-        Fate::Inside
-    } else {
-        Fate::Open
-    }
 }

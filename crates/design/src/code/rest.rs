@@ -142,7 +142,7 @@ pub(super) const REST: &[Code] = &[
         title: "aggregate is not updated",
         severity: Severity::Error,
         rules: &[92, 108],
-        page: "`aggregates` declares an attribute that counts or sums another entity's items. Every write that creates, deletes or changes such an item must update the aggregate in the same transaction, or it drifts away: `transact = [\"create Comment\", \"update Post set commentCount\"]`.",
+        page: "`aggregates` declares an attribute that counts or sums another entity's items. Every write that creates, deletes or changes such an item must update the aggregate in the same transaction, or it drifts away: `transact = [\"create Comment\", \"update Post set commentCount\"]`. A write of items that the aggregate's `where` leaves out shows it by its declared request: `condition = \"#status = :new\"` with `values = { \":new\" = \"NEW\" }`.",
     },
     Code {
         code: "P506",

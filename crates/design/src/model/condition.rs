@@ -151,7 +151,8 @@ impl Condition {
         Condition::test(attribute, Comparison::Among(values))
     }
 
-    fn test(attribute: &str, comparison: Comparison) -> Condition {
+    /// Creates the condition that an attribute compares so.
+    pub fn test(attribute: &str, comparison: Comparison) -> Condition {
         Condition::Test(Test { attribute: attribute.to_owned(), comparison, places: Places::default() })
     }
 
@@ -402,6 +403,24 @@ impl Comparison {
 }
 
 impl Comparator {
+    /// Returns the comparator that conditions and expressions write so.
+    pub fn of_symbol(symbol: &str) -> Option<Comparator> {
+        let known = parser::COMPARATORS.into_iter().find(|(own, _)| *own == symbol);
+        known.map(|(_, comparator)| comparator)
+    }
+
+    /// Returns the comparator for the same two values in the other order.
+    #[must_use]
+    pub fn mirrored(self) -> Comparator {
+        match self {
+            Comparator::Less => Comparator::Greater,
+            Comparator::LessOrEqual => Comparator::GreaterOrEqual,
+            Comparator::Greater => Comparator::Less,
+            Comparator::GreaterOrEqual => Comparator::LessOrEqual,
+            same => same,
+        }
+    }
+
     /// Returns whether it accepts this order of the value and the constant; `None` if they cannot be compared.
     fn accepts(self, order: Option<Ordering>) -> bool {
         match (self, order) {

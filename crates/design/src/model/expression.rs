@@ -61,6 +61,13 @@ impl Operand {
         }
     }
 
+    /// Returns whether it is something that the item holds.
+    pub fn reads_item(&self) -> bool {
+        let mut reads = false;
+        self.visit(&mut |operand| reads |= matches!(operand, Operand::Path(_)));
+        reads
+    }
+
     /// Calls `visit` for every placeholder and attribute in it.
     pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Operand)) {
         visit(self);

@@ -280,12 +280,10 @@ fn term(test: &Test, request: &Json) -> Option<(String, Comparison)> {
             };
             Some((left.attribute()?.to_owned(), comparison))
         }
-        Test::Within(operand, bounds) => match bounds.as_slice() {
-            [from, to] => {
-                Some((operand.attribute()?.to_owned(), Comparison::Range(Some(text(from)?), Some(text(to)?))))
-            }
-            _ => None,
-        },
+        Test::Between(operand, bounds) => {
+            let [from, to] = bounds.as_ref();
+            Some((operand.attribute()?.to_owned(), Comparison::Range(Some(text(from)?), Some(text(to)?))))
+        }
         Test::Call(function, operands) => match operands.as_slice() {
             [path, start] if function == "begins_with" => {
                 Some((path.attribute()?.to_owned(), Comparison::BeginsWith(text(start)?)))

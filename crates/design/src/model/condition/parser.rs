@@ -8,7 +8,7 @@ use crate::model::decimal::Decimal;
 const MAX_DEPTH: usize = 32;
 /// The most tests of a condition, and the most values of `in`.
 const MAX_TESTS: usize = 100;
-const COMPARATORS: [(&str, Comparator); 8] = [
+pub(super) const COMPARATORS: [(&str, Comparator); 8] = [
     ("==", Comparator::Equal),
     ("=", Comparator::Equal),
     ("!=", Comparator::Differs),

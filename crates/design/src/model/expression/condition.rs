@@ -1,6 +1,7 @@
 //! Condition expressions: `attribute_exists(PK) AND version = :version`.
 
 use super::{Aliases, ExpressionError, Operand, Parser};
+use crate::model::condition::{Comparator, Comparison, Condition, Constant};
 
 /// A test of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +14,10 @@ pub enum Test {
     Not(Box<Test>),
     /// A comparison.
     Compare(Operand, String, Operand),
-    /// A value is one of several, or between two.
-    Within(Operand, Vec<Operand>),
+    /// A value is one of several.
+    Among(Operand, Vec<Operand>),
+    /// A value is between two, both included.
+    Between(Operand, Box<[Operand; 2]>),
     /// A function: `attribute_exists(PK)`.
     Call(String, Vec<Operand>),
 }
@@ -36,6 +39,86 @@ const FUNCTIONS: [(&str, usize); 5] = [
     ("contains", 2),
 ];
 const COMPARATORS: [&str; 6] = ["=", "<>", "<", "<=", ">", ">="];
+
+impl Test {
+    /// Returns what it is without an item; `None` if that depends on its values.
+    fn without_item(&self) -> Option<bool> {
+        match self {
+            Test::All(tests) => joint(tests, false),
+            Test::Any(tests) => joint(tests, true),
+            Test::Not(test) => test.without_item().map(|holds| !holds),
+            Test::Compare(left, comparator, right) => match comparator.as_str() {
+                "<>" => {
+                    let compared = [(left, right), (right, left)].into_iter();
+                    let is_value = |operand: &Operand| matches!(operand, Operand::Value(_));
+                    let mut paths =
+                        compared.filter(|(side, other)| side.attribute().is_some() && is_value(other));
+                    paths.next().map(|_| true)
+                }
+                _ => (left.reads_item() || right.reads_item()).then_some(false),
+            },
+            Test::Among(operand, others) => {
+                (operand.reads_item() || others.iter().all(Operand::reads_item)).then_some(false)
+            }
+            Test::Between(operand, bounds) => {
+                (operand.reads_item() || bounds.iter().any(Operand::reads_item)).then_some(false)
+            }
+            Test::Call(name, operands) => {
+                operands.first()?.reads_item().then_some(name == "attribute_not_exists")
+            }
+        }
+    }
+
+    /// Returns the condition that it is for declared values of its placeholders; `None` if one of them is not declared, or no condition says the same.
+    fn to_condition(&self, values: &Aliases) -> Option<Condition> {
+        let all = |tests: &[Test]| tests.iter().map(|test| test.to_condition(values)).collect::<Option<_>>();
+        let value = |operand: &Operand| match operand {
+            Operand::Value(placeholder) => values.get(placeholder).cloned().map(Constant::Text),
+            _ => None,
+        };
+        let test = |operand: &Operand, comparison| Some(Condition::test(operand.attribute()?, comparison));
+        match self {
+            Test::All(tests) => Some(Condition::All(all(tests)?)),
+            Test::Any(tests) => Some(Condition::Any(all(tests)?)),
+            Test::Not(test) => Some(Condition::Not(Box::new(test.to_condition(values)?))),
+            Test::Compare(left, symbol, right) => {
+                let comparator = Comparator::of_symbol(symbol)?;
+                match (value(left), value(right)) {
+                    (None, Some(right)) => test(left, Comparison::Is(comparator, right)),
+                    (Some(left), None) => test(right, Comparison::Is(comparator.mirrored(), left)),
+                    _ => None,
+                }
+            }
+            Test::Among(operand, others) => {
+                test(operand, Comparison::Among(others.iter().map(value).collect::<Option<_>>()?))
+            }
+            Test::Between(operand, bounds) => {
+                test(operand, Comparison::Between(value(&bounds[0])?, value(&bounds[1])?))
+            }
+            Test::Call(name, operands) => {
+                let text = || Some(value(operands.get(1)?)?.as_str().to_owned());
+                let first = operands.first()?;
+                match name.as_str() {
+                    "attribute_exists" => test(first, Comparison::Exists),
+                    "attribute_not_exists" => {
+                        Some(Condition::Not(Box::new(test(first, Comparison::Exists)?)))
+                    }
+                    "begins_with" => test(first, Comparison::BeginsWith(text()?)),
+                    "contains" => test(first, Comparison::Contains(text()?)),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// What several tests are together without an item, of which one that is `decisive` decides.
+fn joint(tests: &[Test], decisive: bool) -> Option<bool> {
+    let mut all = tests.iter().map(Test::without_item);
+    let is_known = all.clone().all(|one| one.is_some());
+    let is_decided = all.any(|one| one == Some(decisive));
+    if is_decided { Some(decisive) } else { is_known.then_some(!decisive) }
+}
 
 impl ConditionExpression {
     /// Parses an expression.
@@ -72,15 +155,13 @@ impl ConditionExpression {
 
     /// Returns whether it holds only for an item that exists.
     pub fn requires_item(&self) -> bool {
-        let compares = |test: &&Test| match test {
-            Test::Compare(left, comparator, right) => {
-                comparator != "<>" && [left, right].iter().any(|side| side.attribute().is_some())
-            }
-            Test::Within(operand, _) => operand.attribute().is_some(),
-            Test::Call(name, _) => name != "attribute_not_exists",
-            Test::All(_) | Test::Any(_) | Test::Not(_) => false,
-        };
-        self.conjuncts().iter().any(compares)
+        self.test.without_item() == Some(false)
+    }
+
+    /// Returns what it says of an item, as far as the values of its placeholders are declared.
+    pub fn known(&self, values: &Aliases) -> Condition {
+        let known = self.conjuncts().into_iter().filter_map(|test| test.to_condition(values));
+        Condition::All(known.collect())
     }
 
     /// Returns whether it holds only if an attribute has a given value.
@@ -122,9 +203,13 @@ impl ConditionExpression {
                     left.visit(visit);
                     right.visit(visit);
                 }
-                Test::Within(operand, others) => {
+                Test::Among(operand, others) => {
                     operand.visit(visit);
                     others.iter().for_each(|other| other.visit(visit));
+                }
+                Test::Between(operand, bounds) => {
+                    operand.visit(visit);
+                    bounds.iter().for_each(|bound| bound.visit(visit));
                 }
                 Test::Call(_, operands) => operands.iter().for_each(|operand| operand.visit(visit)),
             }
@@ -184,10 +269,10 @@ impl Parser<'_> {
         if self.tokens.take("BETWEEN") {
             let from = self.operand(&["size"])?;
             self.symbol("AND")?;
-            return Ok(Test::Within(left, vec![from, self.operand(&["size"])?]));
+            return Ok(Test::Between(left, Box::new([from, self.operand(&["size"])?])));
         }
         if self.tokens.take("IN") {
-            return Ok(Test::Within(left, self.arguments(&["size"])?));
+            return Ok(Test::Among(left, self.arguments(&["size"])?));
         }
         if !COMPARATORS.contains(&self.tokens.text()) {
             return Err(self.expected("a comparison"));
@@ -218,10 +303,45 @@ mod tests {
             !either.requires_item() && !either.requires_value("version") && !either.requires_absence("PK")
         );
         assert!(parse("attribute_not_exists(PK)").unwrap().requires_absence("PK"));
-        assert!(!parse("#status <> :s").unwrap().requires_item());
+        for (text, is_required) in [
+            ("#status <> :s", false),
+            ("NOT #status <> :s", true),
+            ("#status = :free OR (#status = :held AND holdUntil < :now)", true),
+            ("#status = :free OR attribute_not_exists(#status)", false),
+            ("size(tags) > :n", true),
+            ("NOT attribute_not_exists(PK)", true),
+            ("NOT (version = :v)", false),
+            (":a IN (version, :b)", false),
+            (":a BETWEEN version AND :b", true),
+        ] {
+            assert_eq!(parse(text).unwrap().requires_item(), is_required, "{text}");
+        }
         assert!(!parse("version = version").unwrap().requires_value("version"));
         assert!(parse("version = version AND :v = version").unwrap().requires_value("version"));
         assert!(parse("size(tags) < :n AND #status IN (:a, :b) AND x BETWEEN :a AND :b").is_ok());
+    }
+
+    #[test]
+    fn a_condition_says_what_its_declared_values_show() {
+        let values: Aliases = [(":a", "NEW"), (":b", "PAID"), (":n", "5")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        for (text, known) in [
+            ("#status = :a AND version = :v", "status == 'NEW'"),
+            (":n < score", "score > '5'"),
+            ("#status IN (:a, :b) AND NOT (score <= :n)", "not score <= '5' and status in ('NEW', 'PAID')"),
+            (
+                "score BETWEEN :n AND :n OR attribute_not_exists(due)",
+                "score between '5' and '5' or not exists(due)",
+            ),
+            ("#status = :a OR version = :v", ""),
+            ("NOT (#status = :a AND version = :v)", ""),
+            ("size(tags) > :n AND address.city = :a", ""),
+        ] {
+            let known_of = parse(text).unwrap().known(&values);
+            let parts: Vec<String> = known_of.conjuncts().iter().map(|part| part.to_string()).collect();
+            assert_eq!(parts.join(" and "), known, "{text}");
+        }
     }
 
     #[test]
