@@ -144,6 +144,16 @@ fn rule_13_keys_are_stable() {
         "[pattern]\nboth = { in = [\"userId\"], out = [\"User\", \"Order*\"] }\n[write]\ngive = { update = \"Order\", set = [\"userId\"] }",
     ]);
     assert_eq!(codes(&text, "write.give"), ["P206"]);
+    // An upsert gives a new item the attributes of its key, and leaves those of an old one as they are.
+    let upsert = |value: &str| {
+        let update = format!(
+            "update = \"Order\", expression = \"SET userId = {value}\", condition = \"attribute_exists(PK)\""
+        );
+        text.replace("update = \"Order\", set = [\"userId\"]", &update)
+    };
+    assert!(!has(&upsert("if_not_exists(userId, :userId)"), "P206", Error));
+    assert!(has(&upsert(":userId"), "P206", Error));
+    assert!(has(&upsert("if_not_exists(orderId, :userId)"), "P206", Error));
 }
 
 #[test]

@@ -115,7 +115,10 @@ impl<'m> Checker<'m> {
                 let hashed = entity.shard.as_ref().and_then(|shard| shard.by.as_deref());
                 let hashed = hashed.filter(|_| entity.has_key_field(SHARD));
                 let is_key = |name: &&str| entity.has_key_field(name) || hashed == Some(name);
-                let changed: Vec<&str> = action.set.iter().map(String::as_str).filter(is_key).collect();
+                let keeps =
+                    |name: &&str| action.expression.as_ref().is_some_and(|expression| expression.keeps(name));
+                let set = action.set.iter().map(String::as_str);
+                let changed: Vec<&str> = set.filter(is_key).filter(|name| !keeps(name)).collect();
                 if !changed.is_empty() {
                     let finding = Finding::new("P206", Severity::Error, write.subject(), &write.span);
                     self.report(

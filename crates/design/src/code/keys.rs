@@ -44,7 +44,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "key changes",
         severity: Severity::Error,
         rules: &[13],
-        page: "An update sets an attribute of the table's own key. Keys cannot be updated: the item would have to be deleted and rewritten, with all references to it. Build the key from attributes that never change.",
+        page: "An update sets an attribute of the table's own key. Keys cannot be updated: the item would have to be deleted and rewritten, with all references to it. Build the key from attributes that never change. An upsert may give a new item the attributes of its key: `SET deviceId = if_not_exists(deviceId, :deviceId)`.",
     },
     Code {
         code: "P207",

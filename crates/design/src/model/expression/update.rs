@@ -91,6 +91,12 @@ impl UpdateExpression {
         Ok(UpdateExpression { text: text.to_owned(), changes })
     }
 
+    /// Returns whether it leaves an attribute as it is where an item has it: `SET hour = if_not_exists(hour, :hour)`.
+    pub fn keeps(&self, attribute: &str) -> bool {
+        let mut own = self.changes.iter().filter(|change| change.path.attribute == attribute);
+        own.all(Change::is_kept)
+    }
+
     /// Returns the attributes that it changes.
     pub fn touched(&self) -> BTreeSet<&str> {
         let changed = self.changes.iter().filter(|change| !change.is_idle());
