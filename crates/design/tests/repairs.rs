@@ -560,3 +560,32 @@ fn a_key_that_may_be_a_lock_is_not_changed_unasked() {
     let declared = finding(&hold("identity = \"holdId\"\n"), "P203");
     assert_eq!(declared.repair.unwrap().help, "append it: \"HOLD#{seatId}#{holdId}\"");
 }
+
+#[test]
+fn a_time_in_full_is_written_into_an_index_and_proposed_for_the_key_of_the_table() {
+    let figures = |key: &str, rest: &str| {
+        support::with_table(&format!(
+            "[entity.Figures]\nattributes = {{ deviceId = \"id\", hour = \"timestamp\", total = \"decimal\" }}\nidentity = [\"deviceId\", \"hour\"]\n\
+             key = [\"DEVICE#{{deviceId}}\", \"HOUR#{key}\"]\n{rest}\
+             [pattern]\nhours = {{ in = [\"deviceId\"], range = \"hour\", out = \"Figures*\" }}\n"
+        ))
+    };
+    let found = finding(&figures("{hour:hour}", ""), "P103");
+    assert_eq!(found.repair, None, "an index for each write is not the only answer");
+    assert!(
+        found.help.starts_with(
+            "write {hour} in full in the key of Figures; or, if there is one for each HOUR#{hour:hour}, give"
+        ),
+        "{}",
+        found.help
+    );
+    support::assert_clean("in full", &figures("{hour}", ""));
+    let visits = support::with_table(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [entity.Visit]\nattributes = { visitId = \"ulid\", deviceId = \"id\", at = \"timestamp\" }\nkey = [\"VISIT#{visitId}\", \"VISIT\"]\n\
+         index.GSI1 = { key = [\"DEVICE#{deviceId}\", \"{at:day}#{visitId}\"] }\n\
+         [pattern]\nvisit = { in = [\"visitId\"], out = \"Visit\" }\nnewest = { in = [\"deviceId\"], order = \"at desc\", out = \"Visit*\", limit = 5 }\n",
+    );
+    let repair = finding(&visits, "P103").repair.unwrap();
+    assert_eq!(repair.help, "write {at} in full: key = [\"DEVICE#{deviceId}\", \"{at}#{visitId}\"]");
+}

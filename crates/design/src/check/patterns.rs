@@ -85,6 +85,8 @@ impl<'m> Checker<'m> {
                 let indexes = remedy::indexes_for(self.model, pattern, unserved.entity);
                 swapped.into_iter().chain(indexes).collect()
             }
+            // The table's key in full may be another identity, and an index costs writes.
+            Obstacle::Coarse { by, .. } => remedy::in_full(unserved, by).into_iter().collect(),
             Obstacle::Foreign { inputs } => self.only_way(pattern, unserved.entity, inputs),
             Obstacle::Consistency | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => Vec::new(),
             _ => remedy::indexes_for(self.model, pattern, unserved.entity),
@@ -442,7 +444,12 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, is_movable: bool, add:
         Obstacle::Coarse { by, template } => (
             "P103",
             format!("{name} is not sorted by {by}: {template} holds only its start"),
-            format!("write {{{by}}} in full"),
+            match unserved.location.index {
+                Some(_) => format!("write {{{by}}} in full"),
+                None => format!(
+                    "write {{{by}}} in full in the key of {name}; or, if there is one for each {template}, {add}"
+                ),
+            },
         ),
         _ => ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned()),
     }

@@ -158,6 +158,25 @@ pub fn with_partition(keys: &[KeyMapping<'_>], partition: &Template, text: &str)
     Some(Repair { help: format!("write {text}"), edits })
 }
 
+/// The sort key of an index with a time in full, of which it holds the start.
+pub fn in_full(unserved: &Unserved<'_>, by: &str) -> Option<Repair> {
+    let index = unserved.location.index.filter(|index| !index.local)?;
+    let own = unserved.entity.index_key(&index.name)?;
+    let mut key = own.key.clone();
+    let parts = key.last_mut()?.parts.iter_mut();
+    for part in parts {
+        if let Part::Field { name, format: format @ Format::Bucket(_) } = part
+            && name == by
+        {
+            *format = Format::Plain;
+        }
+    }
+    let value = quoted_list(&key.iter().map(Template::to_string).collect::<Vec<_>>());
+    let edit = Edit::set(&["entity", &unserved.entity.name, "index", &index.name, "key"], value.clone());
+    (key != own.key)
+        .then(|| Repair { help: format!("write {{{by}}} in full: key = {value}"), edits: vec![edit] })
+}
+
 /// The attribute that a pattern searches for a part.
 fn searched(pattern: &Pattern) -> Option<&str> {
     let is_search = |test: &&Test| matches!(test.comparison, Comparison::Contains(_));
