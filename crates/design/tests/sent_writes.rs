@@ -255,6 +255,63 @@ after = { transact = ["update Customer set jobCount, revenue, lastJobAt", "creat
     assert_eq!(refusals(&(model_of("crates/design/tests/good/workshop.toml") + jobs)), [""; 0]);
 }
 
+/// A model of seats, whose write `hold` has this expression, condition and values.
+fn seats(expression: &str, condition: &str, values: &str) -> String {
+    support::with_table(&format!(
+        r#"
+[entity.Event]
+attributes = {{ eventId = "ulid", title = "string" }}
+key = ["EVENT#{{eventId}}", "EVENT"]
+expect = {{ count = 20 }}
+[entity.Seat]
+attributes = {{ eventId = "ulid", seatId = "id", state = "FREE|HELD|SOLD", heldBy = "ulid?", holdUntil = "int?", remarks = "list?" }}
+key = ["EVENT#{{eventId}}", "SEAT#{{seatId}}"]
+expect = {{ per = "Event", average = 50, max = 500 }}
+[pattern]
+event = {{ in = ["eventId"], out = ["Event", "Seat*"] }}
+[write]
+hold = {{ update = "Seat", expression = "{expression}", condition = "{condition}", values = {{ {values} }} }}
+"#
+    ))
+}
+
+#[test]
+fn declared_conditions_hold_for_the_items_of_seed() {
+    let set = "SET #state = :held, heldBy = :who";
+    for (expression, condition, values) in [
+        (set, "#state = :free OR (#state = :held AND holdUntil < :now)", ""),
+        (set, "attribute_exists(PK) AND (holdUntil BETWEEN :a AND :b OR #state IN (:free, :sold))", ""),
+        (set, "holdUntil BETWEEN :a AND :b", ""),
+        (set, "#state IN (:free, :other) AND NOT holdUntil > :now", ""),
+        (set, "holdUntil < :now AND NOT #state = :sold", r#"":sold" = "SOLD""#),
+        (set, "attribute_not_exists(heldBy) AND #state <> :other", ""),
+        (set, "begins_with(seatId, :start) AND contains(seatId, :part)", ""),
+        ("SET #state = :sold", "#state = :held", r#"":held" = "HELD", ":sold" = "SOLD""#),
+        ("SET holdUntil = :until", "#state = :held AND holdUntil <= :now", r#"":held" = "HELD""#),
+    ] {
+        let text = seats(expression, condition, values);
+        let model = support::model(&text);
+        let generator = Generator::of_examples(&model);
+        let request = write_requests(&generator, &model.writes[0]).remove(0).input;
+        let seeded = seeded(&generator);
+        let item = &seeded[&key_of(&model, request["Key"].as_object().unwrap())];
+        let sent = decode(&request["ExpressionAttributeValues"]).unwrap();
+        let sent = sent.into_iter().map(|(name, value)| (name, value.to_text().unwrap())).collect();
+        let condition = model.writes[0].actions[0].condition.as_ref().unwrap();
+        let meant = condition.known(&sent).typed(&model.entities[1]);
+        assert_eq!(meant.conjuncts().len(), condition.conjuncts().len(), "{meant}");
+        assert!(meant.holds_for(item), "{meant} {item:?}");
+    }
+    let model = support::model(&seats(
+        "SET #state = :sold",
+        "#state = :held",
+        r#"":held" = "HELD", ":sold" = "SOLD""#,
+    ));
+    let request = write_requests(&Generator::of_examples(&model), &model.writes[0]).remove(0).input;
+    let wanted = json!({ ":held": { "S": "HELD" }, ":sold": { "S": "SOLD" } });
+    assert_eq!(request["ExpressionAttributeValues"], wanted);
+}
+
 #[test]
 fn what_is_created_does_not_exist() {
     let text = support::with_table(

@@ -1,7 +1,7 @@
 //! What is known of an item before and after a declared request, and so whether it belongs to those that meet a condition.
 
 use crate::model::condition::{Condition, Constant};
-use crate::model::expression::{Change, Clause, Operand};
+use crate::model::expression::Clause;
 use crate::model::{Action, Entity, Verb};
 
 /// Whether an item meets a condition.
@@ -28,8 +28,8 @@ pub(super) fn known_after(action: &Action, entity: &Entity) -> Condition {
         let name = &change.path.attribute;
         match change.clause {
             Clause::Remove => Some(Condition::Not(Box::new(Condition::exists(name)))),
-            Clause::Set => Some(match declared(action, change) {
-                Some(value) => Condition::equals(name, Constant::Text(value.clone())),
+            Clause::Set => Some(match action.declared_value(name) {
+                Some(value) => Condition::equals(name, Constant::Text(value.to_owned())),
                 None => Condition::exists(name),
             }),
             Clause::Add | Clause::Delete => None,
@@ -40,14 +40,6 @@ pub(super) fn known_after(action: &Action, entity: &Entity) -> Condition {
     let stays = |part: &&Condition| part.attributes().iter().all(|name| !touched.contains(name));
     let kept = before.conjuncts().into_iter().filter(stays).cloned();
     Condition::All(known.collect()).typed(entity).and(&Condition::All(kept.collect()))
-}
-
-/// The declared value of the placeholder that an attribute is set to.
-fn declared<'a>(action: &'a Action, change: &Change) -> Option<&'a String> {
-    match &change.value {
-        Some(Operand::Value(placeholder)) => action.values.get(placeholder),
-        _ => None,
-    }
 }
 
 /// Whether an item of which this is known meets a condition.

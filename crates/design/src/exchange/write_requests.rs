@@ -4,16 +4,18 @@
 
 mod companions;
 mod examples;
+mod placeholders;
 mod versions;
 
 use crate::audit::{marker, marker_item, marker_of, stale_keys};
-use crate::exchange::item_json::{encode, encode_value};
+use crate::exchange::item_json::{decode, encode, encode_value};
 use crate::generate::{Generator, typed_value};
 use crate::item::{Attributes, Item, Value as ItemValue};
-use crate::model::expression::{Clause, Operand, Test};
+use crate::model::expression::{Clause, Operand};
 use crate::model::{Action, Entity, Model, Verb, Write};
 pub use examples::items_shown;
 use examples::{Example, Examples};
+use placeholders::meeting;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -174,7 +176,7 @@ impl<'m> Parts<'_, 'm> {
                     let name = &change.path.attribute;
                     let whole = after.get(name).map(encode_value);
                     change.value.iter().for_each(|value| {
-                        add_values(&mut body, entity, name, change.clause, value, whole.as_ref())
+                        add_values(&mut body, (action, entity), name, change.clause, value, whole.as_ref())
                     });
                 }
                 add_aliases(&mut body, action, &expression.text);
@@ -209,27 +211,14 @@ impl<'m> Parts<'_, 'm> {
             return;
         };
         body["ConditionExpression"] = json!(condition.text);
+        let mut given = body["ExpressionAttributeValues"].as_object().cloned().unwrap_or_default();
+        given.retain(|placeholder, _| action.assigns(placeholder));
+        let given = decode(&Value::Object(given)).unwrap_or_default();
+        let others = |name: &str| examples::other_values(self.generator, entity, name);
         let item = self.item(entity, values);
-        for test in condition.conjuncts() {
-            if let Test::Compare(left, _, right) = test {
-                for (side, value) in [(left, right), (right, left)] {
-                    if let (Some(name), Operand::Value(placeholder)) = (side.attribute(), value) {
-                        body["ExpressionAttributeValues"][placeholder] =
-                            item.get(name).map_or_else(|| encode_text("value"), encode_value);
-                    }
-                }
-            }
-        }
-        let mut others = Vec::new();
-        condition.visit(&mut |operand| others.push(operand));
-        for placeholder in others.iter().filter_map(|operand| match operand {
-            Operand::Value(placeholder) => Some(placeholder),
-            _ => None,
-        }) {
-            if body["ExpressionAttributeValues"].get(placeholder).is_none() {
-                let text = action.values.get(placeholder).map_or("value", String::as_str);
-                body["ExpressionAttributeValues"][placeholder] = encode_text(text);
-            }
+        let values = meeting(condition, action, entity, &item, given, &others);
+        for (placeholder, value) in values {
+            body["ExpressionAttributeValues"][placeholder] = encode_value(&value);
         }
         add_aliases(body, action, &condition.text);
     }
@@ -320,7 +309,7 @@ fn implied_update(model: &Model, body: &mut Value, example: &Example<'_, '_>, be
 /// The values of the placeholders in what an expression assigns.
 fn add_values(
     body: &mut Value,
-    entity: &Entity,
+    (action, entity): (&Action, &Entity),
     name: &str,
     clause: Clause,
     value: &Operand,
@@ -340,10 +329,12 @@ fn add_values(
     });
     for placeholder in placeholders {
         let kind = entity.attribute(name).map(|attribute| attribute.kind.clone());
+        let declared = action.values.get(&placeholder).map(String::as_str);
         let one = if is_number {
-            encode_number("1")
+            encode_number(declared.unwrap_or("1"))
         } else {
-            kind.map_or_else(|| encode_text("value"), |kind| encode_value(&typed_value(&kind, "value")))
+            let text = declared.unwrap_or("value");
+            kind.map_or_else(|| encode_text(text), |kind| encode_value(&typed_value(&kind, text)))
         };
         body["ExpressionAttributeValues"][&placeholder] = one;
     }

@@ -422,7 +422,7 @@ impl Comparator {
     }
 
     /// Returns whether it accepts this order of the value and the constant; `None` if they cannot be compared.
-    fn accepts(self, order: Option<Ordering>) -> bool {
+    pub fn accepts(self, order: Option<Ordering>) -> bool {
         match (self, order) {
             (Comparator::Differs, order) => order != Some(Ordering::Equal),
             (_, None) => false,

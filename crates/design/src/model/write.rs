@@ -1,7 +1,7 @@
 //! Declared writes of a model.
 
 use super::Entity;
-use super::expression::{Aliases, ConditionExpression, UpdateExpression};
+use super::expression::{Aliases, Clause, ConditionExpression, Operand, UpdateExpression};
 use crate::source::Span;
 use std::fmt;
 
@@ -96,6 +96,30 @@ impl Action {
         self.verb == Verb::Update
             && entity.ttl.as_ref().is_some_and(|ttl| self.set.contains(ttl))
             && !unique.iter().any(|name| self.set.contains(name))
+    }
+
+    /// Returns the declared value that its expression sets an attribute to.
+    pub fn declared_value(&self, attribute: &str) -> Option<&str> {
+        let mut own = self.assigned().filter(|(name, _)| *name == attribute);
+        own.find_map(|(_, placeholder)| self.values.get(placeholder)).map(String::as_str)
+    }
+
+    /// Returns whether its expression sets an attribute to the value of this placeholder.
+    pub fn assigns(&self, placeholder: &str) -> bool {
+        self.assigned().any(|(_, own)| own == placeholder)
+    }
+
+    /// The attributes that its expression sets to the values of placeholders.
+    fn assigned(&self) -> impl Iterator<Item = (&str, &str)> {
+        let changes = self.expression.iter().flat_map(|expression| &expression.changes);
+        changes.filter(|change| change.is_whole() && change.clause == Clause::Set).filter_map(|change| {
+            match &change.value {
+                Some(Operand::Value(placeholder)) => {
+                    Some((change.path.attribute.as_str(), placeholder.as_str()))
+                }
+                _ => None,
+            }
+        })
     }
 
     /// Creates an action on one item that sets nothing.

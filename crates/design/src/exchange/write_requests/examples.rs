@@ -1,6 +1,7 @@
 //! The items that the requests of a write show: those of `seed`, and new ones that follow them.
 
 use super::companions::Companions;
+use super::placeholders::can_hold;
 use crate::audit::aggregates::{Amount, Total, identity};
 use crate::audit::marker;
 use crate::capacity::write_effects::items_of_action;
@@ -94,7 +95,7 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
             let agrees = |(name, value): (&String, &String)| values.get(name) == Some(value);
             linked.iter().filter(|(name, _)| own.contains(&name.as_str())).all(agrees)
                 && bound.iter().all(agrees)
-                && has_what_is_tested(action, entity, values)
+                && self.meets_condition(action, entity, values)
                 && removed_index_keys(self.model, action).all(|key| values.contains_key(key))
         };
         // A transaction takes no two actions on one item.
@@ -240,18 +241,16 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
 
     /// Values that an attribute can have; `None` if it can be absent.
     fn values_of(&self, entity: &Entity, attribute: &Attribute) -> Vec<Option<String>> {
-        let drawn = match &attribute.kind {
-            ValueType::Choice(choices) => choices.to_vec(),
-            ValueType::Bool => ["true", "false"].map(str::to_owned).to_vec(),
-            _ => self.drawn(entity, &attribute.name).collect(),
-        };
-        drawn.into_iter().map(Some).chain(attribute.optional.then_some(None)).collect()
+        let values = other_values(self.generator, entity, &attribute.name);
+        values.into_iter().map(Some).chain(attribute.optional.then_some(None)).collect()
     }
 
-    /// Values of an attribute in items that no write creates.
-    fn drawn<'b>(&'b self, entity: &'b Entity, name: &'b str) -> impl Iterator<Item = String> + 'b {
-        let numbers = (self.generator.numbered(entity) + MANY..).take(MAX_DRAWN as usize);
-        numbers.filter_map(move |number| self.generator.values(entity, number, DEPTH).remove(name))
+    /// Whether the condition of a write can hold for an item.
+    fn meets_condition(&self, action: &Action, entity: &'m Entity, values: &Attributes) -> bool {
+        let Some(condition) = &action.condition else { return true };
+        let item = self.generator.item_of(entity, values.clone(), 0);
+        let others = |name: &str| other_values(self.generator, entity, name);
+        can_hold(condition, action, entity, &item, &others)
     }
 
     /// The attributes after an update, without its aggregates.
@@ -267,7 +266,9 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
         for name in action.set.iter().filter(|name| !is_aggregate(name)) {
             let value = match original {
                 Some(original) => original.new.get(name).cloned(),
-                None => entity.attribute(name).and_then(|own| self.next_value(entity, own, old.get(name))),
+                None => action.declared_value(name).map(str::to_owned).or_else(|| {
+                    entity.attribute(name).and_then(|own| self.next_value(entity, own, old.get(name)))
+                }),
             };
             match value {
                 Some(value) => _ = new.insert(name.clone(), value),
@@ -295,7 +296,7 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
                 choices.get(place.map_or(0, |place| place + 1)).or(choices.first()).cloned()
             }
             ValueType::Bool => Some((old.map(String::as_str) != Some("true")).to_string()),
-            _ => self.drawn(entity, &attribute.name).find(|value| Some(value) != old),
+            _ => drawn(self.generator, entity, &attribute.name).find(|value| Some(value) != old),
         }
     }
 
@@ -398,8 +399,21 @@ fn removed_index_keys<'a>(model: &'a Model, action: &'a Action) -> impl Iterator
     removed.filter(|name| model.indexes.iter().any(|index| index.keys.iter().any(|key| key == name)))
 }
 
-/// Whether an item has the attributes that the condition of a write tests.
-fn has_what_is_tested(action: &Action, entity: &Entity, values: &Attributes) -> bool {
-    let tested = action.condition.iter().flat_map(|condition| condition.attributes());
-    tested.filter(|name| entity.attribute(name).is_some()).all(|name| values.contains_key(name))
+/// Values that an attribute can have, besides those of the items that are seeded.
+pub(super) fn other_values(generator: &Generator<'_>, entity: &Entity, name: &str) -> Vec<String> {
+    match entity.attribute(name).map(|attribute| &attribute.kind) {
+        Some(ValueType::Choice(choices)) => choices.to_vec(),
+        Some(ValueType::Bool) => ["true", "false"].map(str::to_owned).to_vec(),
+        _ => drawn(generator, entity, name).collect(),
+    }
+}
+
+/// Values of an attribute in items that no write creates.
+fn drawn<'b>(
+    generator: &'b Generator<'_>,
+    entity: &'b Entity,
+    name: &'b str,
+) -> impl Iterator<Item = String> + 'b {
+    let numbers = (generator.numbered(entity) + MANY..).take(MAX_DRAWN as usize);
+    numbers.filter_map(move |number| generator.values(entity, number, DEPTH).remove(name))
 }

@@ -192,28 +192,37 @@ impl ConditionExpression {
         names
     }
 
-    /// Calls `visit` for every operand.
-    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Operand)) {
+    /// Calls `visit` for every test, and for the tests in it.
+    pub fn visit_tests<'a>(&'a self, visit: &mut impl FnMut(&'a Test)) {
         let mut open = vec![&self.test];
         while let Some(test) = open.pop() {
+            visit(test);
             match test {
                 Test::All(tests) | Test::Any(tests) => open.extend(tests),
                 Test::Not(test) => open.push(test),
-                Test::Compare(left, _, right) => {
-                    left.visit(visit);
-                    right.visit(visit);
-                }
-                Test::Among(operand, others) => {
-                    operand.visit(visit);
-                    others.iter().for_each(|other| other.visit(visit));
-                }
-                Test::Between(operand, bounds) => {
-                    operand.visit(visit);
-                    bounds.iter().for_each(|bound| bound.visit(visit));
-                }
-                Test::Call(_, operands) => operands.iter().for_each(|operand| operand.visit(visit)),
+                Test::Compare(..) | Test::Among(..) | Test::Between(..) | Test::Call(..) => {}
             }
         }
+    }
+
+    /// Calls `visit` for every operand.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Operand)) {
+        self.visit_tests(&mut |test| match test {
+            Test::All(_) | Test::Any(_) | Test::Not(_) => {}
+            Test::Compare(left, _, right) => {
+                left.visit(visit);
+                right.visit(visit);
+            }
+            Test::Among(operand, others) => {
+                operand.visit(visit);
+                others.iter().for_each(|other| other.visit(visit));
+            }
+            Test::Between(operand, bounds) => {
+                operand.visit(visit);
+                bounds.iter().for_each(|bound| bound.visit(visit));
+            }
+            Test::Call(_, operands) => operands.iter().for_each(|operand| operand.visit(visit)),
+        });
     }
 
     fn calls(&self, function: &str, fits: impl Fn(&str) -> bool) -> bool {
