@@ -313,6 +313,37 @@ fn declared_conditions_hold_for_the_items_of_seed() {
 }
 
 #[test]
+fn what_is_created_belongs_to_the_items_that_change_with_it() {
+    let text = support::with_table(
+        r#"
+[entity.Event]
+attributes = { eventId = "ulid", title = "string" }
+key = ["EVENT#{eventId}", "EVENT"]
+aggregates = { sold = "count Seat where state == 'SOLD'", revenue = "sum Booking.total" }
+expect = { count = 20 }
+[entity.Customer]
+attributes = { customerId = "ulid", name = "string" }
+key = ["CUSTOMER#{customerId}", "CUSTOMER"]
+expect = { count = 100 }
+[entity.Booking]
+attributes = { bookingId = "ulid", eventId = "ulid", customerId = "ulid", total = "decimal" }
+key = ["CUSTOMER#{customerId}", "BOOKING#{bookingId}"]
+expect = { per = "Customer", average = 4, max = 50 }
+[entity.Seat]
+attributes = { eventId = "ulid", seatId = "id", state = "FREE|SOLD" }
+key = ["EVENT#{eventId}", "SEAT#{seatId}"]
+expect = { per = "Event", average = 5 }
+[pattern]
+seats = { in = ["eventId"], out = ["Event", "Seat*"] }
+bookings = { in = ["customerId"], out = ["Customer", "Booking*"] }
+[write]
+book = { transact = ["create Booking", "update Seat set state", "update Event set sold, revenue"] }
+"#,
+    );
+    assert_eq!(refusals(&text), [""; 0]);
+}
+
+#[test]
 fn what_is_created_does_not_exist() {
     let text = support::with_table(
         r#"

@@ -55,13 +55,14 @@ impl<'w> Companions<'w> {
         originals.min_by_key(rank).map(|(place, _)| place)
     }
 
-    /// The actions with their numbers, those on copies after those on their originals.
-    pub fn originals_first(&self) -> Vec<(usize, &'w Action)> {
+    /// The actions with their numbers: those on copies after those on their originals, and what is created after the items that exist, since it can
+    /// belong to any of them.
+    pub fn in_order_of_choice(&self) -> Vec<(usize, &'w Action)> {
         let next = |number: &usize| self.originals.get(*number).copied().flatten();
         let depth =
             |number: usize| std::iter::successors(Some(number), next).take(self.actions.len() + 1).count();
         let mut all: Vec<(usize, &Action)> = self.actions.iter().enumerate().collect();
-        all.sort_by_key(|(number, _)| depth(*number));
+        all.sort_by_key(|(number, action)| (depth(*number), action.verb == Verb::Create));
         all
     }
 

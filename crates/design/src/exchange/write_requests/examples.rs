@@ -57,7 +57,7 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
     pub fn of(generator: &'a Generator<'m>, write: &'w Write) -> Examples<'a, 'w, 'm> {
         let (model, companions) = (generator.model, Companions::of(generator.model, write));
         let mut examples = Examples { model, generator, write, companions, chosen: Vec::new() };
-        for (number, action) in examples.companions.originals_first() {
+        for (number, action) in examples.companions.in_order_of_choice() {
             let Some(entity) = model.entity(&action.entity) else { continue };
             for turn in 0..items_shown(model, write, action, entity) {
                 let example = examples.example(number, action, entity, turn);
