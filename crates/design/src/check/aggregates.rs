@@ -28,8 +28,9 @@ impl Checker<'_> {
                 let Some(child) = model.entity(&aggregate.of) else { continue };
                 let later = enters_later(&writes, aggregate, child);
                 for write in writes {
-                    let of_child =
-                        |action: &&Action| action.entity == aggregate.of && changes(action, aggregate, child, later);
+                    let of_child = |action: &&Action| {
+                        action.entity == aggregate.of && changes(action, aggregate, child, later)
+                    };
                     let Some(action) = write.actions.iter().find(of_child) else { continue };
                     self.aggregate(write, action, parent, aggregate);
                     let by_item = changed.entry((&write.name, &aggregate.of));
