@@ -11,6 +11,17 @@ use std::rc::Rc;
 /// The most bytes of one item, or of a document that is no list of items. A compressed file of a few kilobytes may contain any number.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// The members of a response of Scan or Query beside `Items`, as programs print it.
+const RESPONSE_MEMBERS: [&str; 7] = [
+    "Count",
+    "ScannedCount",
+    "LastEvaluatedKey",
+    "ConsumedCapacity",
+    "NextToken",
+    "ResponseMetadata",
+    "$metadata",
+];
+
 /// One thing that a file contains.
 pub enum Found {
     /// An element of a list of items.
@@ -111,7 +122,8 @@ impl<'d> Visitor<'d> for Document<'_, '_> {
     fn visit_map<A: MapAccess<'d>>(self, mut members: A) -> Result<(), A::Error> {
         let (mut others, mut has_items) = (Map::new(), false);
         while let Some(name) = members.next_key::<String>()? {
-            if name != "Items" {
+            // An item may have an attribute called `Items`, too.
+            if name != "Items" || others.keys().any(|other| !RESPONSE_MEMBERS.contains(&other.as_str())) {
                 others.insert(name, members.next_value()?);
                 continue;
             }
@@ -203,6 +215,8 @@ mod tests {
         assert_eq!((stopped, taken), (Err("enough".to_owned()), 3));
         assert_eq!(count(&b"{\"Items\":[{},{}],\"Count\":2}\n{\"Items\":[{}]}"[..]), Ok(3));
         assert_eq!(count(&b" [{},{}] {\"a\":1}\n{\"Items\":{\"S\":\"x\"}}"[..]), Ok(4));
+        assert_eq!(count(&br#"{"PK":"1","Items":["a","b"]}"#[..]), Ok(1), "an item");
+        assert_eq!(count(&br#"{"Count":2,"Items":[{},{}]}"#[..]), Ok(2), "a response");
         assert_eq!(count(&b" \n"[..]), Ok(0));
         assert!(count(&b"7"[..]).unwrap_err().contains("expected items, which are JSON objects"));
     }
