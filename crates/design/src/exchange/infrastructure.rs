@@ -331,6 +331,29 @@ resource "aws_dynamodb_table" "orders" {
     }
 
     #[test]
+    fn the_keys_of_an_index_of_terraform_may_be_blocks() {
+        let old = "    hash_key        = \"status\"\n";
+        let keys = [("status", "HASH"), ("city", "HASH"), ("day", "RANGE")];
+        let block = |(name, kind): &(&str, &str)| {
+            format!("key_schema {{\n attribute_name = \"{name}\"\n key_type = \"{kind}\"\n}}\n")
+        };
+        let tables = terraform(&HCL.replace(old, &keys.iter().map(block).collect::<String>())).unwrap();
+        let index = &tables[0].schema.indexes[0];
+        assert_eq!((index.keys.join(" "), index.partition_keys), ("status city day".to_owned(), 2));
+        let listed = keys.map(|(name, kind)| json!({ "attribute_name": name, "key_type": kind }));
+        let shown = json!({ "values": { "root_module": { "resources": [{
+            "type": "aws_dynamodb_table", "name": "t", "values": { "name": "Orders", "hash_key": "userId",
+            "global_secondary_index": [{ "name": "G", "hash_key": "", "range_key": null, "key_schema": listed }] } }] } } });
+        let shown = terraform(&shown.to_string()).unwrap();
+        assert_eq!(
+            (&shown[0].schema.indexes[0].keys, shown[0].schema.indexes[0].partition_keys),
+            (&index.keys, 2)
+        );
+        let computed = block(&("status", "HASH")).replace("\"status\"", "var.key");
+        assert!(terraform(&HCL.replace(old, &computed)).unwrap_err().contains("not written out"));
+    }
+
+    #[test]
     fn what_is_not_understood_is_refused_with_its_line() {
         assert!(cloudformation("Resources:\n  A: &anchor\n    Type: x").unwrap_err().contains("line 2"));
         assert!(cloudformation("Resources:\n\tA: b").unwrap_err().contains("line 2"));

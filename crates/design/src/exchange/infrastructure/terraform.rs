@@ -43,9 +43,10 @@ pub(super) fn description(values: &Value) -> Value {
         .collect();
     let index = |index: &Value, local: bool| {
         let partition = if local { &values["hash_key"] } else { &index["hash_key"] };
+        let listed = index["key_schema"].as_array().filter(|keys| !keys.is_empty());
         json!({
             "IndexName": index["name"],
-            "KeySchema": key_schema(partition, &index["range_key"]),
+            "KeySchema": listed.map_or_else(|| key_schema(partition, &index["range_key"]), |keys| listed_schema(keys)),
             "Projection": { "ProjectionType": index["projection_type"], "NonKeyAttributes": index["non_key_attributes"] },
         })
     };
@@ -60,6 +61,13 @@ pub(super) fn description(values: &Value) -> Value {
         "LocalSecondaryIndexes": indexes("local_secondary_index", true),
         "TimeToLiveSpecification": { "AttributeName": ttl["attribute_name"], "Enabled": ttl["enabled"] },
     })
+}
+
+/// The keys of an index in the form in which each has a block of its own.
+fn listed_schema(keys: &[Value]) -> Vec<Value> {
+    keys.iter()
+        .map(|key| json!({ "AttributeName": key["attribute_name"], "KeyType": key["key_type"] }))
+        .collect()
 }
 
 fn key_schema(partition: &Value, sort: &Value) -> Vec<Value> {
