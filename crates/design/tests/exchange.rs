@@ -251,6 +251,26 @@ fn onetable_schemas_round_trip() {
 }
 
 #[test]
+fn the_keys_of_onetable_have_patterns() {
+    let schema = json!({
+        "indexes": { "primary": { "hash": "pk", "sort": "sk" }, "gs1": { "hash": "gs1pk", "sort": "gs1sk" } },
+        "models": { "User": {
+            "pk": { "type": "string", "value": "user#${id}" },
+            "sk": { "type": "string", "value": "user#" },
+            "gs1pk": { "type": "string", "value": "type#user" },
+            "gs1sk": { "type": "string", "value": "user#${name}#${id}" },
+            "id": { "type": "string", "required": true },
+            "name": { "type": "string", "required": true },
+        } },
+    });
+    let draft = onetable::import(&schema.to_string(), "Users").unwrap();
+    let names: Vec<&str> = draft.model.patterns.iter().map(|own| own.name.as_str()).collect();
+    assert_eq!(names, ["userById", "users"], "{}", draft.text());
+    let model = read_back("users", &draft.text());
+    assert!(partita_design::check(&model).plans.values().all(Result::is_ok), "{}", draft.text());
+}
+
+#[test]
 fn the_type_in_a_key_of_onetable_is_the_name_of_the_model() {
     for (params, field) in [("{}", "_type"), (r#"{"typeField": "kind"}"#, "kind")] {
         let schema = r#"{"indexes": {"primary": {"hash": "pk", "sort": "sk"}}, "params": PARAMS, "models": {

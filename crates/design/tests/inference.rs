@@ -8,7 +8,7 @@ use partita_design::draft::{Answers, Draft};
 use partita_design::exchange::{item_json, workbench};
 use partita_design::inference::{Inference, KnownSchema, infer};
 use partita_design::item::{Item, Value};
-use partita_design::model::{Entity, Index, Projection};
+use partita_design::model::{Entity, Index, Pattern, Projection};
 use partita_design::template::Template;
 use partita_design::{Model, Severity, check};
 use proptest::prelude::*;
@@ -769,6 +769,68 @@ fn a_local_index_is_asked_in_its_order() {
     assert!(draft.text().contains("order = \"views asc\""), "{}", draft.text());
     let found = check(&as_read(&draft)).findings;
     assert!(!found.iter().any(|finding| ["P303", "P113"].contains(&finding.code)), "{}", draft.text());
+}
+
+/// The patterns of a draft, all of which the keys serve.
+fn served(draft: &Draft) -> Vec<String> {
+    let model = as_read(draft);
+    let report = check(&model);
+    assert!(report.plans.values().all(Result::is_ok), "{}", draft.text());
+    let pattern = |own: &Pattern| {
+        let many = if own.targets[0].many { "*" } else { "" };
+        format!("{}({}) -> {}{many}", own.name, own.inputs.join(", "), own.targets[0].entity)
+    };
+    model.patterns.iter().map(pattern).collect()
+}
+
+#[test]
+fn a_constant_partition_key_lists_all_items() {
+    let brand = |name: &&str| item(&[("PK", "BRANDS"), ("SK", &format!("BRAND#{name}")), ("name", name)]);
+    let items: Vec<Item> = ["nike", "sony", "dell"].iter().map(brand).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_eq!(served(&draft), ["brands() -> Brand*", "brandByName(name) -> Brand"]);
+    let employee = |number: usize| {
+        let (id, born) = (format!("e{number}x"), format!("2001-02-{:02}", number + 10));
+        item(&[
+            ("PK", &format!("EMPLOYEE#{id}")),
+            ("SK", "PROFILE"),
+            ("employeeId", &id),
+            ("born", &born),
+            ("GSI1PK", "EMPLOYEES"),
+            ("GSI1SK", &born),
+        ])
+    };
+    let items: Vec<Item> = (0..9).map(employee).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    let expected = ["employeeByEmployeeId(employeeId) -> Employee", "employees() -> Employee*"];
+    assert_eq!(served(&draft), expected);
+    assert!(
+        draft.text().contains("employees = { out = \"Employee*\", order = \"born asc\" }"),
+        "{}",
+        draft.text()
+    );
+}
+
+#[test]
+fn what_is_spread_over_shards_is_read_from_all_of_them() {
+    let counter = |number: usize| {
+        let (page, shard) = (["home", "cart", "help"][number % 3], number / 3);
+        item(&[("PK", &format!("COUNTER#{page}#{shard}")), ("SK", "COUNT"), ("page", page), ("count", "N:7")])
+    };
+    let items: Vec<Item> = (0..30).map(counter).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_eq!(draft.model.entities[0].shard.as_ref().map(|own| own.count), Some(10), "{}", draft.text());
+    let (entity, patterns) = (&draft.model.entities[0].name, served(&draft));
+    assert!(patterns[0].ends_with(&format!("ByPage(page) -> {entity}*")), "{patterns:?}");
+    let event = |number: usize| {
+        let id = format!("ev{number}q");
+        item(&[("PK", &format!("EVENTS#{}", number % 5)), ("SK", &id), ("eventId", &id)])
+    };
+    let items: Vec<Item> = (0..40).map(event).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert!(
+        served(&draft)[0].ends_with('*') && !draft.model.patterns[0].inputs.contains(&"shard".to_owned())
+    );
 }
 
 #[test]

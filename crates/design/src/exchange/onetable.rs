@@ -34,7 +34,7 @@ pub fn import(text: &str, table: &str) -> Result<Draft, String> {
     for (name, index) in indexes.iter().filter(|(name, _)| *name != "primary") {
         model.indexes.push(index_of(name, index, &keys));
     }
-    let about = "Imported from OneTable. Add the patterns and writes, then: partita model check".to_owned();
+    let about = "Imported from OneTable. Add the writes, then: partita model check".to_owned();
     let mut draft = Draft { model, about, ..Draft::default() };
     draft.note("table", Confidence::Certain, "the schema of OneTable");
     for (name, fields) in models {
@@ -44,6 +44,7 @@ pub fn import(text: &str, table: &str) -> Result<Draft, String> {
         draft.model.entities.push(entity);
     }
     add_unique_markers(&mut draft);
+    draft.derive_patterns();
     Ok(draft)
 }
 
