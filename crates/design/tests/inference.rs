@@ -1054,6 +1054,18 @@ fn the_sample_data_of_workbench_files_show_the_keys() {
 }
 
 #[test]
+fn indexes_that_a_workbench_file_does_not_declare_are_those_of_the_items() {
+    let mut file = shop(false);
+    let table = &mut file["DataModel"][0];
+    table["GlobalSecondaryIndexes"] = serde_json::Value::Null;
+    let text = serde_json::to_string(&file).unwrap().replace("G1-", "GSI1-");
+    let draft = workbench::import(&text).unwrap().remove(0);
+    let model = as_read(&draft);
+    assert_eq!(model.indexes[0].keys, ["GSI1-PK", "GSI1-SK"], "{}", draft.text());
+    assert!(model.entities.iter().any(|entity| entity.index_key("GSI1").is_some()), "{}", draft.text());
+}
+
+#[test]
 fn aliases_of_facets_are_templates_if_the_data_agree() {
     let facet = json!({
         "FacetName": "order",

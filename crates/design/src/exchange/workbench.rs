@@ -91,7 +91,10 @@ fn from_items(
         inference.add(item, label)?;
     }
     let mut draft = inference.finish()?;
-    draft.model.indexes = indexes;
+    // Those that no item is in may have facets; without a declaration, the items show which there are.
+    if !indexes.is_empty() {
+        draft.model.indexes = indexes;
+    }
     Ok((draft, labels))
 }
 
