@@ -17,6 +17,7 @@ mod pieces;
 mod relations;
 mod sparse;
 mod style;
+mod type_attribute;
 mod typed_ids;
 mod values;
 mod verify;
@@ -36,22 +37,6 @@ use style::{KeyStyle, KeyValue};
 const HEAD: usize = 5_000;
 /// The most groups: a model has up to 500 entities.
 const MAX_GROUPS: usize = 500;
-/// Names of attributes that hold the type of an item, the clearest first.
-const TYPE_NAMES: [&str; 11] = [
-    "entitytype",
-    "entity_type",
-    "_entity",
-    "_type",
-    "__typename",
-    "_et",
-    "__edb_e__",
-    "entity",
-    "type",
-    "kind",
-    "object",
-];
-/// Those of them that may as well say something else about an item.
-const VAGUE_TYPE_NAMES: [&str; 4] = ["entity", "type", "kind", "object"];
 /// Names of attributes that hold the expiry time of an item.
 const TTL_NAMES: [&str; 7] =
     ["ttl", "expiresat", "expireat", "expires", "expiry", "expiration", "timetolive"];
@@ -148,7 +133,14 @@ impl Inference {
     fn learn(&mut self) {
         let head = std::mem::take(&mut self.head);
         let items: Vec<&Item> = head.iter().map(|(_, item)| item).collect();
-        for type_attribute in type_attributes(&items, &self.known).into_iter().map(Some).chain([None]) {
+        self.learn_styles(&items);
+        let words = self.words();
+        let outlines = |item: &&Item| -> Vec<String> {
+            self.key_of(item, None).shape.iter().map(|shape| group::outline(shape, &words)).collect()
+        };
+        let shapes: Vec<Vec<String>> = items.iter().map(outlines).collect();
+        let types = type_attribute::candidates(&items, &shapes, &self.known);
+        for type_attribute in types.into_iter().map(Some).chain([None]) {
             self.type_attribute = type_attribute;
             self.learn_styles(&items);
             let mut counts: BTreeMap<GroupKey, u64> = BTreeMap::new();
@@ -163,24 +155,31 @@ impl Inference {
         for (label, item) in head {
             grouped.entry(self.key_of(&item, label)).or_default().push(item);
         }
-        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
-        self.stands_for = group::representatives(&grouped, &words);
+        self.stands_for = group::representatives(&grouped, &self.words());
         for (key, items) in grouped {
             let label = key.label.clone();
             items.into_iter().for_each(|item| self.file(item, label.clone()));
         }
     }
 
+    /// The words of the design in all keys.
+    fn words(&self) -> BTreeSet<String> {
+        self.styles.iter().flat_map(|style| style.words.clone()).collect()
+    }
+
     fn learn_styles(&mut self, items: &[&Item]) {
         self.styles.clear();
         let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
         for key in &self.known.keys {
-            let values: Vec<KeyValue<'_>> = items
+            let mut values: Vec<KeyValue<'_>> = items
                 .iter()
                 .zip(&kinds)
                 .filter(|(item, _)| matches!(item.get(key), Some(Value::String(_))))
-                .filter_map(|(item, kind)| Some(KeyValue { text: text_of(item, key)?, kind, item }))
+                .filter_map(|(item, kind)| {
+                    Some(KeyValue { text: text_of(item, key)?, kind, item, is_named: false })
+                })
                 .collect();
+            style::mark_named(&mut values, &self.known.keys);
             let is_named = key_template::is_semantic(key);
             self.styles.push(if is_named {
                 KeyStyle::learn_named(&values)
@@ -199,7 +198,7 @@ impl Inference {
         let types: BTreeSet<_> = typed().map(|(key, _)| &key.type_value).collect();
         let shapes: BTreeSet<_> = typed().map(|(key, _)| &key.shape).collect();
         let is_told = types.len() > 1 && shapes.len() == typed().count();
-        let says = !VAGUE_TYPE_NAMES.contains(&name.to_lowercase().as_str()) || is_told;
+        let says = type_attribute::is_clear(name) || is_told;
         count == all || (says && odd::is_nearly_all(count as usize, all as usize))
     }
 
@@ -296,7 +295,7 @@ impl Inference {
         };
         let model = Model { table, indexes: self.known.indexes.clone(), ..Model::default() };
         let mut draft = Draft { model, ..Draft::default() };
-        let words = self.styles.iter().flat_map(|style| style.words.clone()).collect();
+        let words = self.words();
         let keys: Vec<GroupKey> = groups.iter().map(|(key, _)| key.clone()).collect();
         let mut names = names::entity_names(&keys, &self.known.table);
         self.markers.name(groups.iter().map(|(_, group)| group), &mut names);
@@ -394,29 +393,6 @@ fn guess_indexes(names: &BTreeSet<&String>, keys: &[String]) -> Vec<Index> {
         });
     }
     indexes
-}
-
-/// The attributes that nearly every item has and whose names say type, the clearest first.
-fn type_attributes(items: &[&Item], known: &KnownSchema) -> Vec<String> {
-    let is_key = |name: &String| {
-        known.keys.contains(name) || known.indexes.iter().any(|index| index.keys.contains(name))
-    };
-    let rank = |name: &str| TYPE_NAMES.iter().position(|known| *known == name.to_lowercase());
-    let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
-    let mut named: Vec<&String> =
-        names.into_iter().filter(|name| rank(name).is_some() && !is_key(name)).collect();
-    named.sort_by_key(|name| rank(name));
-    let is_type = |name: &&String| {
-        let texts: Vec<&str> = items
-            .iter()
-            .filter(|item| matches!(item.get(*name), Some(Value::String(_))))
-            .filter_map(|item| text_of(item, name))
-            .collect();
-        let values: BTreeSet<&str> = texts.iter().copied().collect();
-        let is_common = texts.len() == items.len() || odd::is_nearly_all(texts.len(), items.len());
-        is_common && values.len() <= 50.max(items.len() / 100)
-    };
-    named.into_iter().filter(is_type).cloned().collect()
 }
 
 /// Joins groups of the same type whose items turned out to have the same key: what is in their keys are values.

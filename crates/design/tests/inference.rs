@@ -783,6 +783,12 @@ fn served(draft: &Draft) -> Vec<String> {
     model.patterns.iter().map(pattern).collect()
 }
 
+/// The codes of what is wrong with a draft.
+fn findings_of(draft: &Draft) -> Vec<&'static str> {
+    let found = check(&as_read(draft)).findings;
+    found.iter().filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
+}
+
 #[test]
 fn a_constant_partition_key_lists_all_items() {
     let brand = |name: &&str| item(&[("PK", "BRANDS"), ("SK", &format!("BRAND#{name}")), ("name", name)]);
@@ -831,6 +837,149 @@ fn what_is_spread_over_shards_is_read_from_all_of_them() {
     assert!(
         served(&draft)[0].ends_with('*') && !draft.model.patterns[0].inputs.contains(&"shard".to_owned())
     );
+}
+
+#[test]
+fn values_in_upper_case_that_an_attribute_has_are_no_words() {
+    let symbols = ["AAPL", "MSFT", "AMZN"];
+    let price = |number: usize| {
+        let (symbol, date) = (symbols[number % 3], format!("2026-01-{:02}", number + 1));
+        item(&[("PK", symbol), ("SK", &date), ("symbol", symbol), ("date", &date), ("close", "N:101")])
+    };
+    let city = |number: usize| {
+        let (country, id) = (["US", "DE"][number % 2], format!("c{number}x"));
+        item(&[("PK", country), ("SK", &format!("CITY#{id}")), ("country", country), ("cityId", &id)])
+    };
+    let mut items: Vec<Item> = (0..15).map(price).chain((0..8).map(city)).collect();
+    for is_typed in [false, true] {
+        for own in items.iter_mut().filter(|_| is_typed) {
+            let kind = if own.contains_key("symbol") { "price" } else { "city" };
+            own.insert("type".to_owned(), Value::String(kind.to_owned()));
+        }
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let mut keys: Vec<Vec<String>> = draft.model.entities.iter().map(keys).collect();
+        keys.sort();
+        assert_eq!(keys, [["{country}", "CITY#{cityId}"], ["{symbol}", "{date}"]], "{}", draft.text());
+    }
+}
+
+#[test]
+fn a_part_of_an_index_key_is_an_attribute() {
+    for sparse in [false, true] {
+        let product = |number: usize| {
+            let key = format!("P#{number}x");
+            let mut item = item(&[("PK", &key), ("SK", &key), ("type", "PRODUCT"), ("GSI1PK", "product")]);
+            if sparse && number.is_multiple_of(2) {
+                item.insert("GSI1SK".to_owned(), Value::String(format!("N#{number}y")));
+            }
+            item
+        };
+        let order = |number: usize| {
+            let key = format!("O#{number}x");
+            item(&[("PK", &key), ("SK", &key), ("type", "ORDER"), ("GSI1PK", &key), ("GSI1SK", &key)])
+        };
+        let items: Vec<Item> = (0..8).map(product).chain((0..8).map(order)).collect();
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let entity = draft.model.entities.iter().find(|own| own.type_value == "PRODUCT").unwrap();
+        assert!(entity.attribute("GSI1PK").is_some(), "{}", draft.text());
+        assert_eq!(entity.index_key("GSI1").is_some(), sparse, "{}", draft.text());
+        assert_eq!(
+            draft.text().contains("items that are not in it have a part of its key"),
+            sparse,
+            "{}",
+            draft.text()
+        );
+    }
+}
+
+#[test]
+fn the_type_attribute_is_the_one_whose_values_go_with_the_other_attributes() {
+    for name in ["et", "_t", "recordType", "_kind", "model", "$type", "type"] {
+        let mut items = Vec::new();
+        for number in 0..12 {
+            let (user, order) = (random_id(number), random_id(number + 100));
+            let status = ["open", "shut", "gone"][number as usize % 3];
+            let region = ["eu", "us"][number as usize % 2];
+            items.push(item(&[
+                ("PK", &user),
+                ("SK", &user),
+                (name, "user"),
+                ("mail", "m"),
+                ("region", region),
+                ("status", "active"),
+            ]));
+            items.push(item(&[
+                ("PK", &user),
+                ("SK", &order),
+                (name, "order"),
+                ("total", "N:1"),
+                ("region", region),
+                ("status", status),
+            ]));
+        }
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        assert_eq!(draft.model.table.type_attribute.as_deref(), Some(name), "{}", draft.text());
+        let names: Vec<&str> = draft.model.entities.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, ["Order", "User"], "{}", draft.text());
+    }
+}
+
+/// A city in the middle of a key is in upper case there.
+#[test]
+fn what_only_recurs_in_keys_is_no_type() {
+    let shop = |number: usize| {
+        let (city, state) = (["Lyon", "Nice", "Reno"][number % 3], ["NY", "CA"][number % 2]);
+        let key = format!("STATE#{state}#CITY#{}#STORE#s{number}x", city.to_uppercase());
+        item(&[("PK", "COUNTRY#FR"), ("SK", &key), ("city", city), ("state", state), ("country", "FR")])
+    };
+    let items: Vec<Item> = (0..30).map(shop).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_eq!(draft.model.table.type_attribute, None, "{}", draft.text());
+    assert_eq!(draft.model.entities.len(), 1, "{}", draft.text());
+}
+
+#[test]
+fn the_type_may_be_the_key_of_an_index() {
+    let mut items = Vec::new();
+    for number in 0..9 {
+        let (client, order, at) =
+            (format!("c{number}x"), format!("o{number}x"), format!("2026-01-{:02}T10:00:00Z", number + 1));
+        let key = format!("CUSTOMER#{client}");
+        items.push(item(&[
+            ("PK", &key),
+            ("SK", &key),
+            ("entityType", "Client"),
+            ("customerId", &client),
+            ("at", &at),
+        ]));
+        items.push(item(&[
+            ("PK", &key),
+            ("SK", &format!("ORDER#{order}")),
+            ("entityType", "Purchase"),
+            ("customerId", &client),
+            ("orderId", &order),
+            ("at", &at),
+        ]));
+    }
+    let index = Index {
+        name: "byType".to_owned(),
+        local: false,
+        keys: vec!["entityType".to_owned(), "at".to_owned()],
+        partition_keys: 1,
+        project: Projection::All,
+        span: 0..0,
+    };
+    let draft = infer(&items, &KnownSchema { indexes: vec![index], ..known("Shop", &["PK", "SK"]) }).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(draft.model.table.type_attribute.as_deref(), Some("entityType"), "{}", draft.text());
+    let patterns = served(&draft);
+    for pattern in ["clients() -> Client*", "purchases() -> Purchase*"] {
+        assert!(patterns.iter().any(|own| own == pattern), "{patterns:?}\n{}", draft.text());
+    }
+    assert!(findings_of(&draft).is_empty(), "{:?}\n{}", findings_of(&draft), draft.text());
 }
 
 #[test]

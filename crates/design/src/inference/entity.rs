@@ -62,13 +62,12 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     for index in &model.indexes {
         if let Some(found) = index_key(index, group, &items, &mut entity, &mut context, model) {
             sparse.extend(found.is_sparse.then(|| index.name.clone()));
-            open.extend(found.form.map(|form| (index, form)));
+            open.extend(found.form.map(|(form, why)| open_remark(index, &form, why)));
             entity.indexes.push(found.key);
         }
     }
-    let why = "nothing tells which items are in it";
-    let remarks: Vec<String> = open.into_iter().map(|(index, form)| open_remark(index, &form, why)).collect();
     forget_generated(&mut entity, model);
+    keep_lone_keys(&mut entity, group, model);
     let offsets = times_as_texts(group, &mut entity);
     let limited = limit_numbers(&mut entity);
     free_texts(&mut entity);
@@ -86,7 +85,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
     for index in sparse {
         ask_condition(&items, &entity, &index, draft);
     }
-    remarks.into_iter().for_each(|remark| draft.remark(entity.subject(), remark));
+    open.into_iter().for_each(|remark| draft.remark(entity.subject(), remark));
     draft.model.entities.push(entity);
 }
 
@@ -115,8 +114,8 @@ struct FoundIndexKey {
     key: IndexKey,
     /// Whether some items are not in the index.
     is_sparse: bool,
-    /// What the keys look like, if the model cannot say so because nothing tells which items are in the index.
-    form: Option<Vec<Template>>,
+    /// What the keys look like, if the model cannot say so, and why.
+    form: Option<(Vec<Template>, &'static str)>,
 }
 
 /// The key of an entity in an index, if any of its items is there.
@@ -145,15 +144,51 @@ fn index_key(
     entity.attributes[own..].iter_mut().for_each(|attribute| attribute.optional = is_sparse);
     let count = is_sparse.then(|| (group.count * inside.len() as u64 / items.len() as u64).max(1));
     let mut key = IndexKey { count, ..IndexKey::new(&index.name, key, 0..0) };
-    let is_open = is_sparse && when.is_none();
+    // An item with one of several key attributes has it for itself.
+    let is_half = |item: &&&Item| !is_inside(item) && has_own_key(index, item, model);
+    let halves = items.iter().filter(is_half).count();
+    let is_half = halves > 0 && !odd::is_all_but_few(items.len() - halves, items.len());
+    let is_open = is_half || (is_sparse && when.is_none());
     key.when = when.unwrap_or_default();
     let mut form = None;
     if is_open {
         (entity.attributes, *context) = before;
-        form = Some(key.key.clone());
+        let why = if is_half {
+            "items that are not in it have a part of its key"
+        } else {
+            "nothing tells which items are in it"
+        };
+        form = Some((key.key.clone(), why));
         generalise(&mut key, entity, index)?;
     }
     Some(FoundIndexKey { key, is_sparse, form })
+}
+
+/// Whether an item has a key attribute of an index that is none of the table.
+fn has_own_key(index: &Index, item: &Item, model: &Model) -> bool {
+    index.keys.iter().any(|key| !model.table.keys.contains(key) && item.contains_key(key))
+}
+
+/// Adds the key attributes of indexes that items have without being in the index.
+fn keep_lone_keys(entity: &mut Entity, group: &Group, model: &Model) {
+    let generated: BTreeSet<&String> = entity
+        .indexes
+        .iter()
+        .filter_map(|own| model.index(&own.index))
+        .flat_map(|index| &index.keys)
+        .chain(&model.table.keys)
+        .chain(&model.table.type_attribute)
+        .collect();
+    for name in model.indexes.iter().flat_map(|index| &index.keys).filter(|name| !generated.contains(name)) {
+        let summary = group.attributes.get(name);
+        if let Some(summary) = summary.filter(|_| entity.attributes.iter().all(|own| own.name != *name)) {
+            entity.attributes.push(Attribute {
+                optional: summary.count < group.count,
+                ..Attribute::new(name, summary.value_type())
+            });
+        }
+    }
+    entity.numbers = Default::default();
 }
 
 /// The templates of the keys of an index.
@@ -167,6 +202,9 @@ fn index_templates(
     let template = |(position, name): (usize, &String)| {
         let table = model.table.keys.iter().position(|own| own == name);
         match table {
+            _ if model.table.type_attribute.as_ref() == Some(name) => {
+                Template { parts: vec![Part::Text(entity.type_value.clone())] }
+            }
             _ if index.is_composite() => Template::field(name),
             Some(own) => entity.key[own].clone(),
             None => {

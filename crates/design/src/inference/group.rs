@@ -146,7 +146,7 @@ pub(super) fn representatives(
 }
 
 /// The first word of a shape and the words of the design after it.
-fn outline(shape: &str, words: &BTreeSet<String>) -> String {
+pub(super) fn outline(shape: &str, words: &BTreeSet<String>) -> String {
     let part = |(number, part): (usize, &str)| match number {
         0 => part.to_owned(),
         _ if words.contains(part) => part.to_owned(),

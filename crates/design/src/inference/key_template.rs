@@ -114,7 +114,7 @@ pub(super) fn infer(
 /// The words of the design, with those that only this key has.
 fn own_words(texts: &Texts<'_>, words: &BTreeSet<String>) -> BTreeSet<String> {
     let values: Vec<KeyValue<'_>> =
-        texts.iter().map(|(text, item)| KeyValue { text, kind: "", item }).collect();
+        texts.iter().map(|(text, item)| KeyValue { text, kind: "", item, is_named: false }).collect();
     KeyStyle::learn(&values).words.union(words).cloned().collect()
 }
 

@@ -1,6 +1,7 @@
 //! How the values of a key attribute are built: which characters separate their parts, and which parts are words of the design rather
 //! than values.
 
+use super::key_template::is_semantic;
 use super::pieces::{Piece, is_strong, pieces};
 use crate::item::{Item, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +52,8 @@ pub(super) struct KeyValue<'a> {
     pub kind: &'a str,
     /// The item.
     pub item: &'a Item,
+    /// Whether what the value starts with is that of an attribute, as in all items of the kind.
+    pub is_named: bool,
 }
 
 /// A piece of a value, and the value.
@@ -62,6 +65,31 @@ type CutValue<'a> = (Vec<Piece<'a>>, &'a KeyValue<'a>);
 /// Returns whether an attribute other than the type has a word as its value.
 fn is_attribute(item: &Item, word: &str, kind: &str) -> bool {
     word != kind && item.values().any(|value| matches!(value, Value::String(text) if text == word))
+}
+
+/// Marks the values that start with the value of an attribute that is no key, the same one in all items of a kind: what differs with it is no
+/// word of the design.
+pub(super) fn mark_named(values: &mut [KeyValue<'_>], keys: &[String]) {
+    let mut kinds: BTreeMap<&str, (BTreeSet<&str>, Vec<&String>)> = BTreeMap::new();
+    for value in &*values {
+        let start = pieces(value.text)[0].text;
+        let has = |name: &String| matches!(value.item.get(name), Some(Value::String(text)) if text == start);
+        match kinds.get_mut(value.kind) {
+            Some((starts, names)) => {
+                starts.insert(start);
+                names.retain(|name| has(name));
+            }
+            None => {
+                let is_other = |name: &&String| !keys.contains(name) && is_semantic(name) && has(name);
+                let names = value.item.keys().filter(is_other).collect();
+                kinds.insert(value.kind, (BTreeSet::from([start]), names));
+            }
+        }
+    }
+    let is_named =
+        |kind: &str| kinds.get(kind).is_some_and(|(starts, names)| starts.len() > 1 && !names.is_empty());
+    let marks: Vec<bool> = values.iter().map(|value| is_named(value.kind)).collect();
+    values.iter_mut().zip(marks).for_each(|(value, is_named)| value.is_named = is_named);
 }
 
 /// Returns whether a text is the start of an attribute.
@@ -183,7 +211,8 @@ fn leading_words(values: &[KeyValue<'_>], recurring: Option<&BTreeSet<&str>>) ->
             None => strong && (is_upper_word(word) || is_singleton || is_strong(pieces[0].mark)),
         };
         let recurs = recurring.is_none_or(|recurring| recurring.contains(word));
-        if is_word(word) && stands && recurs && (is_alone || !is_attribute(value.item, word, value.kind)) {
+        let is_value = if is_alone { value.is_named } else { is_attribute(value.item, word, value.kind) };
+        if is_word(word) && stands && recurs && !is_value {
             kinds.entry(word).or_default().insert(value.kind);
         }
     }
@@ -294,7 +323,7 @@ mod tests {
     fn learn(values: &[(&str, &str)]) -> KeyStyle {
         let item = Item::new();
         let values: Vec<KeyValue<'_>> =
-            values.iter().map(|(text, kind)| KeyValue { text, kind, item: &item }).collect();
+            values.iter().map(|(text, kind)| KeyValue { text, kind, item: &item, is_named: false }).collect();
         KeyStyle::learn(&values)
     }
 
@@ -322,7 +351,7 @@ mod tests {
         assert_eq!(shape(&learn(&tenants), "acme#1"), "*#*");
         assert_eq!(shape(&learn(&[("PROFILE", "a"), ("alice", "b")]), "PROFILE"), "PROFILE");
         let item = Item::from([("state".to_owned(), Value::String("NEW".to_owned()))]);
-        let style = KeyStyle::learn(&[KeyValue { text: "NEW#1", kind: "a", item: &item }]);
+        let style = KeyStyle::learn(&[KeyValue { text: "NEW#1", kind: "a", item: &item, is_named: false }]);
         assert_eq!(style.shape("NEW#1", &item), "*#*");
         assert_eq!(style.shape("A#NEW#PAID", &item), "*#*#PAID");
     }

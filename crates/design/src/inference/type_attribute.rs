@@ -1,0 +1,115 @@
+//! The attribute that holds the type of an item: its name says so, or each of its values goes with other attributes or another form of the keys.
+
+use super::{KnownSchema, odd, text_of};
+use crate::item::{Item, Value};
+use crate::name_hints;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names of attributes that hold the type of an item, the clearest first.
+const NAMES: [&str; 11] = [
+    "entitytype",
+    "entity_type",
+    "_entity",
+    "_type",
+    "__typename",
+    "_et",
+    "__edb_e__",
+    "entity",
+    "type",
+    "kind",
+    "object",
+];
+/// Those of them that may as well say something else about an item.
+const VAGUE_NAMES: [&str; 4] = ["entity", "type", "kind", "object"];
+/// As few items that could say otherwise agree by chance.
+const MIN_AGREEING: usize = 6;
+/// A longer text is no type.
+const MAX_TYPE: usize = 64;
+
+/// Returns whether a name says that an attribute holds the type of an item, and nothing else.
+pub(super) fn is_clear(name: &str) -> bool {
+    rank(name).is_some() && !VAGUE_NAMES.contains(&name.to_lowercase().as_str())
+}
+
+fn rank(name: &str) -> Option<usize> {
+    NAMES.iter().position(|known| *known == name.to_lowercase())
+}
+
+/// The attributes that may hold the type, the likeliest first: those whose names are clear, those whose values are, and those with a vague name.
+/// `shapes` are the forms of the keys of the items, without
+/// the words that may as well be values.
+pub(super) fn candidates(items: &[&Item], shapes: &[Vec<String>], known: &KnownSchema) -> Vec<String> {
+    let is_index_key = |name: &String| known.indexes.iter().any(|index| index.keys.contains(name));
+    let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
+    let candidate = |name: &String| {
+        if known.keys.contains(name) {
+            return None;
+        }
+        let values = values(items, name)?;
+        let order = match rank(name) {
+            Some(rank) if is_clear(name) => (0, rank),
+            named if is_told(items, &values, shapes) && (named.is_some() || is_steady(name)) => {
+                let distinct: BTreeSet<&str> = values.iter().copied().flatten().collect();
+                (1, if named.is_some() { 0 } else { usize::MAX - distinct.len() })
+            }
+            Some(rank) if !is_index_key(name) => (2, rank),
+            _ => return None,
+        };
+        Some((order, name.clone()))
+    };
+    let mut candidates: Vec<((u8, usize), String)> = names.into_iter().filter_map(candidate).collect();
+    candidates.sort();
+    candidates.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The values of an attribute, if nearly every item has it, as a text, and they are few.
+fn values<'a>(items: &[&'a Item], name: &str) -> Option<Vec<Option<&'a str>>> {
+    let is_text = |item: &&&'a Item| matches!(item.get(name), Some(Value::String(_)));
+    let value = |item: &&'a Item| Some(item).filter(is_text).and_then(|item| text_of(item, name));
+    let values: Vec<Option<&str>> = items.iter().map(value).collect();
+    let having = values.iter().flatten().count();
+    let is_common = having == items.len() || odd::is_nearly_all(having, items.len());
+    let distinct: BTreeSet<&str> = values.iter().copied().flatten().collect();
+    (is_common && distinct.len() <= 50.max(items.len() / 100)).then_some(values)
+}
+
+/// What an item says of itself now, and who wrote it when, is not what it is.
+fn is_steady(name: &str) -> bool {
+    let is_named = rank(&name.replace(['_', '-'], "")).is_some();
+    is_named || (!name_hints::changes(name) && !name_hints::is_bookkeeping(name))
+}
+
+/// What else tells items apart: which attributes they have, and the form of their keys.
+type Kind<'a> = (Vec<&'a String>, &'a Vec<String>);
+
+/// Whether the values, which look like types, follow from what other attributes an item has and from the form of its keys, and tell the forms apart.
+fn is_told(items: &[&Item], values: &[Option<&str>], shapes: &[Vec<String>]) -> bool {
+    let few = odd::few(items.len());
+    let mut kinds: BTreeMap<Kind<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
+    let mut forms: BTreeMap<&Vec<String>, usize> = BTreeMap::new();
+    for ((item, value), shape) in items.iter().zip(values).zip(shapes) {
+        let Some(value) = value else { continue };
+        let kind = (item.keys().collect(), shape);
+        *kinds.entry(kind).or_default().entry(value).or_default() += 1;
+        *forms.entry(shape).or_default() += 1;
+    }
+    let usual = |values: &BTreeMap<&str, usize>| values.values().copied().max().unwrap_or_default();
+    let agreeing: usize = kinds.values().map(|values| usual(values) - 1).sum();
+    let odd: usize = kinds.values().map(|values| values.values().sum::<usize>() - usual(values)).sum();
+    let types: BTreeSet<&str> = kinds
+        .values()
+        .filter_map(|values| values.iter().max_by_key(|(_, count)| **count).map(|(value, _)| *value))
+        .collect();
+    let forms = forms.values().filter(|count| **count > few).count();
+    types.len() > 1
+        && types.len() >= forms
+        && types.iter().all(|value| is_type(value))
+        && agreeing >= MIN_AGREEING.max(types.len())
+        && odd <= few
+}
+
+fn is_type(value: &str) -> bool {
+    value.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && value.len() <= MAX_TYPE
+        && !value.contains(char::is_whitespace)
+}
