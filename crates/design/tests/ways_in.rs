@@ -431,6 +431,39 @@ fn names_of_indexes_and_columns_are_told_apart() {
 }
 
 #[test]
+fn binary_identifiers_are_texts_in_keys() {
+    let schema = "CREATE TABLE people (id binary(16) NOT NULL, name text, PRIMARY KEY (id));
+      CREATE TABLE sessions (id bytea PRIMARY KEY, person_id binary(16) NOT NULL REFERENCES people(id), at timestamp NOT NULL, photo bytea);
+      CREATE INDEX s ON sessions (person_id);";
+    let draft = draft(schema, &Observations::default(), "Shop").unwrap();
+    let model = support::as_read(&draft);
+    let report = partita_design::check(&model);
+    assert!(report.plans.len() >= 3 && report.plans.values().all(Result::is_ok), "{}", draft.text());
+    assert_contains(
+        &draft,
+        &[
+            "session_id = \"string\", person_id = \"string\", at = \"timestamp\", photo = \"binary?\"",
+            "(id) of people is binary, and is written as text",
+            "(id, person_id) of sessions is binary, and is written as text",
+        ],
+    );
+}
+
+#[test]
+fn indexes_for_other_than_equal_values_are_remarked_on() {
+    let schema = "CREATE TABLE films (id int PRIMARY KEY, title text NOT NULL, body tsvector NOT NULL, loc point NOT NULL, year int NOT NULL, code text NOT NULL);
+      CREATE INDEX f1 ON films USING gist (body); CREATE INDEX f2 ON films USING gin (title gin_trgm_ops);
+      CREATE INDEX ON films USING hnsw (loc vector_cosine_ops); CREATE FULLTEXT INDEX f4 ON films (title); CREATE SPATIAL INDEX f5 ON films (loc);
+      CREATE INDEX f6 ON films USING btree (year); CREATE INDEX f7 USING HASH ON films (code);";
+    let draft = draft(schema, &Observations::default(), "Shop").unwrap();
+    let names: Vec<&str> = draft.model.patterns.iter().map(|own| own.name.as_str()).collect();
+    assert_eq!(names, ["filmsByCode", "filmByFilmId", "filmsByYear"], "{}", draft.text());
+    for why in ["index f1 of films", "finds no equal values: GIN", ": HNSW", ": FULLTEXT", ": SPATIAL"] {
+        assert!(draft.remarks.iter().any(|remark| remark.text.contains(why)), "{why}: {:?}", draft.remarks);
+    }
+}
+
+#[test]
 fn ddl_that_is_not_carried_out_is_remarked_on() {
     let schema = "CREATE TABLE base (id int PRIMARY KEY, at timestamp);
       CREATE TABLE child (b text) INHERITS (base);
@@ -470,7 +503,7 @@ fn keys_that_a_model_cannot_have_are_remarked_on() {
     let schema = "CREATE TABLE users (id int PRIMARY KEY, email text NOT NULL, org int NOT NULL, gone timestamp, u bytea UNIQUE, j jsonb);
         CREATE UNIQUE INDEX u1 ON users (lower(email));
         CREATE UNIQUE INDEX u2 ON users (org, email) WHERE gone IS NULL;
-        CREATE INDEX u3 ON users USING gin (j);
+        CREATE INDEX u3 ON users USING gin (j); CREATE INDEX u4 ON users (j);
         CREATE TABLE posts (id int PRIMARY KEY, org int, u int, FOREIGN KEY (org, u) REFERENCES users (org, id));
         CREATE TABLE sqlite_sequence(name,seq);
         RENAME TABLE users TO people;";
@@ -482,6 +515,7 @@ fn keys_that_a_model_cannot_have_are_remarked_on() {
             "Line 2: the unique index u1 of users is left out, because it is not one of columns",
             "Line 3: the unique index u2 of users is left out, because it has only some rows: WHERE gone IS NULL",
             "(u) of users is unique, which is left out",
+            "Line 4: the index u3 of users is left out, because it finds no equal values: GIN",
             "(j) of users is indexed, which is left out",
             "Line 5: the foreign key (org, u) of posts to users is left out",
             "table sqlite_sequence is SQLite's own",

@@ -31,6 +31,7 @@ impl Schema {
                 return Err(format!("the schema has more than {MAX_TABLES} tables: split it"));
             }
         }
+        reader.write_identifiers_as_texts();
         reader.leave_out_what_no_key_holds();
         if reader.schema.tables.is_empty() {
             return Err("there is no CREATE TABLE with columns: is this the schema of a database?".to_owned());
@@ -62,8 +63,9 @@ impl Reader {
             } else {
                 let unique = cursor.eat("UNIQUE");
                 while ["CLUSTERED", "NONCLUSTERED", "BITMAP"].iter().any(|word| cursor.eat(word)) {}
+                let kind = ["FULLTEXT", "SPATIAL"].into_iter().find(|kind| cursor.eat(kind));
                 if cursor.eat("INDEX") {
-                    self.create_index(cursor, unique, line);
+                    self.create_index(cursor, unique, kind.map(str::to_owned), line);
                 }
             }
         } else if cursor.eat_all(&["ALTER", "TABLE"]) {
@@ -80,6 +82,39 @@ impl Reader {
 
     fn remark(&mut self, line: usize, text: String) {
         self.schema.remarks.push((line, text));
+    }
+
+    /// Binary columns of primary keys, and those that refer to them, become texts: items cannot do without a key.
+    fn write_identifiers_as_texts(&mut self) {
+        let tables = &self.schema.tables;
+        let is_binary = |table: &Table, name: &String| {
+            table.column(name).is_some_and(|column| column.kind == ValueType::Binary)
+        };
+        let is_key = |table: &Table, name: &String| {
+            table.primary_key.iter().any(|own| own.eq_ignore_ascii_case(name)) && is_binary(table, name)
+        };
+        let refers = |table: &Table, name: &String| {
+            let of = table.reference(name).filter(|_| is_binary(table, name));
+            of.and_then(|key| Some((self.schema.table(&key.table)?, &key.to))).is_some_and(|(parent, to)| {
+                is_key(parent, to.first().or(parent.primary_key.first()).unwrap_or(name))
+            })
+        };
+        let written = |table: &Table| -> Vec<String> {
+            let names = table.columns.iter().map(|column| &column.name);
+            names.filter(|name| is_key(table, name) || refers(table, name)).cloned().collect()
+        };
+        let all: Vec<Vec<String>> = tables.iter().map(written).collect();
+        for (table, names) in self.schema.tables.iter_mut().zip(all).filter(|(_, names)| !names.is_empty()) {
+            for column in table.columns.iter_mut().filter(|column| names.contains(&column.name)) {
+                column.kind = ValueType::String;
+            }
+            let remark = format!(
+                "({}) of {} is binary, and is written as text: keys hold only text and numbers",
+                names.join(", "),
+                table.name
+            );
+            self.schema.remarks.push((table.line, remark));
+        }
     }
 
     /// Bytes, maps and lists are in no key, and have no markers of unique values.
@@ -267,21 +302,18 @@ impl Reader {
         self.types.insert(name.to_lowercase(), kind);
     }
 
-    fn create_index(&mut self, mut cursor: Cursor<'_>, unique: bool, line: usize) {
+    fn create_index(&mut self, mut cursor: Cursor<'_>, unique: bool, kind: Option<String>, line: usize) {
         cursor.eat("CONCURRENTLY");
         cursor.eat_all(&["IF", "NOT", "EXISTS"]);
-        let index = if cursor.sees("ON") { None } else { cursor.name() };
-        if cursor.eat("USING") {
-            cursor.next();
-        }
+        let index = if cursor.sees("ON") || cursor.sees("USING") { None } else { cursor.name() };
+        let mut method = kind.or_else(|| method(&mut cursor));
         if !cursor.eat("ON") {
             return;
         }
         cursor.eat("ONLY");
         let Some(name) = cursor.name() else { return };
-        if cursor.eat("USING") {
-            cursor.next();
-        }
+        method = method.or_else(|| self::method(&mut cursor));
+        let other = method.filter(|own| !finds_equal_values(own));
         let inside = cursor.group().unwrap_or_default();
         let condition = cursor.tokens.iter().position(|token| token.is("WHERE"));
         let Some(table) = self.schema.tables.iter_mut().find(|table| table.name.eq_ignore_ascii_case(&name))
@@ -289,6 +321,7 @@ impl Reader {
             return;
         };
         let why = match (condition, columns(table, inside)) {
+            _ if let Some(method) = other => format!("it finds no equal values: {}", method.to_uppercase()),
             (None, Ok(names)) => {
                 if unique {
                     table.unique.push(names)
@@ -383,6 +416,16 @@ fn changes_columns(cursor: &Cursor<'_>) -> bool {
 
 fn words(tokens: &[Token]) -> String {
     tokens.iter().take(12).map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The method of an index after USING.
+fn method(cursor: &mut Cursor<'_>) -> Option<String> {
+    if cursor.eat("USING") { cursor.name() } else { None }
+}
+
+/// Whether an index of this method serves comparisons for equality with a whole value; others are for parts of texts, shapes and distances.
+fn finds_equal_values(method: &str) -> bool {
+    ["btree", "hash", "brin"].iter().any(|own| own.eq_ignore_ascii_case(method))
 }
 
 /// Whether an element of a table is a constraint and not a column.
