@@ -361,6 +361,11 @@ impl Step<'_> {
         self.partition.fields().chain(sort.into_iter().flat_map(Template::fields)).next().is_some()
     }
 
+    /// Returns whether the key condition needs the value of an attribute.
+    pub fn uses(&self, attribute: &str) -> bool {
+        self.partition.has_field(attribute) || self.clauses().iter().any(|(_, sort)| sort.uses(attribute))
+    }
+
     /// Returns what drops more than lies at the ends of a range, or than the key condition drops already.
     pub fn wasteful_requirements(&self) -> impl Iterator<Item = &Requirement> {
         let range = match &self.sort {

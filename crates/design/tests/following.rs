@@ -471,3 +471,55 @@ teamsOfUser = { in = ["userId"], out = "Team*", via = "Member", rps = 10 }
     assert!(explained.contains("sent    7.2 times"), "{explained}");
     assert!(explained.contains("8.2 requests, 4.1 read units a call"), "{explained}");
 }
+
+/// Users of regions, whose followers may not know the region.
+fn regional(follow: &str, pattern: &str) -> String {
+    support::with_table(&format!(
+        r#"[entity.User]
+attributes = {{ userId = "ulid", region = "id", name = "string" }}
+key = ["REGION#{{region}}", "USER#{{userId}}"]
+[entity.Follow]
+attributes = {{ followerId = "ulid", followedId = "ulid", region = "id?" }}
+edge = ["followerId", "followedId"]
+{follow}
+[pattern]
+asked = {{ in = ["followerId"], out = "User*", via = {{ entity = "Follow", match = {{ userId = "followedId", region = "region" }} }}{pattern} }}
+"#
+    ))
+}
+
+#[test]
+fn an_item_that_may_lack_a_part_of_a_key_does_not_lead_there() {
+    let by_follower = r#"key = ["USER#{followerId}", "FOLLOWS#{followedId}"]"#;
+    let is_reported = |follow: &str, pattern: &str| {
+        support::codes(&regional(follow, pattern), "pattern.asked").contains(&"P128")
+    };
+    assert!(is_reported(by_follower, ""));
+    assert!(is_reported(by_follower, ", where = \"missing(region)\""));
+    assert!(!is_reported(by_follower, ", where = \"exists(region)\""));
+    assert!(!is_reported(by_follower, ", where = \"region == 'eu'\""));
+    let required = regional(by_follower, "").replace("\"id?\"", "\"id\"");
+    assert!(!support::codes(&required, "pattern.asked").contains(&"P128"));
+}
+
+#[test]
+fn an_item_may_lack_the_only_attribute_that_leads_on() {
+    let text = support::with_table(
+        r#"[entity.Room]
+attributes = { roomId = "ulid", name = "string" }
+key = ["ROOM#{roomId}", "ROOM"]
+[entity.Message]
+attributes = { roomId = "ulid", messageId = "ulid" }
+key = ["ROOM#{roomId}", "MESSAGE#{messageId}"]
+[entity.Booking]
+attributes = { guestId = "ulid", bookingId = "ulid", roomId = "ulid?" }
+key = ["GUEST#{guestId}", "BOOKING#{bookingId}"]
+[pattern]
+rooms    = { in = ["guestId"], out = "Room*", via = "Booking" }
+messages = { in = ["guestId"], out = "Message*", via = { entity = "Booking", match = ["roomId"] } }
+"#,
+    );
+    for pattern in ["pattern.rooms", "pattern.messages"] {
+        assert!(!support::codes(&text, pattern).contains(&"P128"), "{pattern}");
+    }
+}

@@ -88,7 +88,10 @@ impl<'m> Checker<'m> {
             // The table's key in full may be another identity, and an index costs writes.
             Obstacle::Coarse { by, .. } => remedy::in_full(unserved, by).into_iter().collect(),
             Obstacle::Foreign { inputs } => self.only_way(pattern, unserved.entity, inputs),
-            Obstacle::Consistency | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => Vec::new(),
+            Obstacle::Consistency
+            | Obstacle::Lacking { .. }
+            | Obstacle::Unlinked { .. }
+            | Obstacle::PartlyLinked { .. } => Vec::new(),
             _ => remedy::indexes_for(self.model, pattern, unserved.entity),
         };
         let finding =

@@ -233,7 +233,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "relationship leads nowhere",
         severity: Severity::Error,
         rules: &[52],
-        page: "The items of `via` do not hold what the next entity is found by: neither its primary key nor its key in an index can be built from their attributes. Add the missing attribute to the relationship, give the entity an index by what the relationship holds, or declare which attributes correspond: `via = { entity = \"Follows\", match = { userId = \"followedId\" } }`.",
+        page: "The items of `via` do not hold what the next entity is found by: neither its primary key nor its key in an index can be built from their attributes. Add the missing attribute to the relationship, give the entity an index by what the relationship holds, or declare which attributes correspond: `via = { entity = \"Follows\", match = { userId = \"followedId\" } }`. An item that refers to another entity but may lack a part of its key (`region = \"id?\"`) does not lead there either: require the attribute, or follow only the items that have it (`where = \"exists(region)\"`).",
     },
     Code {
         code: "P129",

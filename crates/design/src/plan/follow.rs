@@ -42,6 +42,14 @@ pub struct Link {
     pub declared: bool,
 }
 
+/// The items of one entity on the way, which the next stage follows.
+struct Followed<'m> {
+    from: &'m Entity,
+    number: ItemCount,
+    /// What all of them meet.
+    condition: Condition,
+}
+
 /// One entity on the way, or the last stage: the entities that the pattern returns.
 pub(super) struct Stage<'m> {
     pub entities: Vec<&'m Entity>,
@@ -56,23 +64,29 @@ impl<'m> Planner<'_, 'm> {
     pub(super) fn follow(&self) -> Result<Plan<'m>, Unserved<'m>> {
         let stages = self.stages()?;
         let (mut steps, mut split) = (Vec::<Step<'m>>::new(), None);
-        let mut before: Option<(&'m Entity, ItemCount)> = None;
+        let mut before: Option<Followed<'m>> = None;
         for stage in &stages {
             let planner = Planner::new(self.keys, &stage.pattern);
-            let mut plan = planner.run().map_err(|unserved| self.explain_gap(stage, before, unserved))?;
-            if let Some((from, number)) = before {
+            let mut plan =
+                planner.run().map_err(|unserved| self.explain_gap(stage, before.as_ref(), unserved))?;
+            if let Some(Followed { from, number, condition }) = before {
                 if let Some(step) = plan.sifted_steps().find(|step| lists(step, &stage.links)) {
                     return Err(unlinked(from, step.targets[0], missing_in(&step, &stage.links)));
                 }
                 let follow = Follow { from, links: stage.links.clone() };
                 repeat(&mut plan.steps, &follow, number);
+                if let Some(unserved) = plan.steps.iter().find_map(|step| partly_linked(step, &condition)) {
+                    return Err(unserved);
+                }
                 let can_repeat = !is_single_edge(from) || steps.iter().any(|step| step.follow.is_some());
                 if let Some(last) = steps.last_mut().filter(|_| can_repeat) {
                     last.afterwards.push(Afterwards::SendOnce);
                 }
             }
             let number = plan.steps.iter().map(|step| step.found).reduce(|_, last| last);
-            before = stage.entities.first().copied().zip(number);
+            let condition = stage.pattern.condition();
+            before =
+                stage.entities.first().zip(number).map(|(from, number)| Followed { from, number, condition });
             steps.extend(plan.steps);
             split = plan.split;
         }
@@ -196,10 +210,10 @@ impl<'m> Planner<'_, 'm> {
     fn explain_gap(
         &self,
         stage: &Stage<'m>,
-        before: Option<(&'m Entity, ItemCount)>,
+        before: Option<&Followed<'m>>,
         unserved: Unserved<'m>,
     ) -> Unserved<'m> {
-        let Some((from, _)) = before else { return unserved };
+        let Some(Followed { from, .. }) = before else { return unserved };
         let linked = |name: &str| stage.pattern.inputs.iter().any(|input| input == name);
         match unserved.obstacle {
             Obstacle::Absent | Obstacle::Partition { .. } => {
@@ -403,6 +417,23 @@ fn identifying(entity: &Entity) -> Vec<String> {
 fn unlinked<'m>(from: &Entity, to: &'m Entity, missing: Vec<String>) -> Unserved<'m> {
     let obstacle = Obstacle::Unlinked { from: from.name.clone(), missing };
     Unserved { location: TableOrIndex { index: None }, entity: to, obstacle }
+}
+
+/// Returns the attributes by which a step finds what an item leads to, and which items that meet the condition may lack nevertheless. An item without the
+/// identity of another, or without the only attribute that leads on, refers to none; without any other attribute, what it refers to is not found.
+fn partly_linked<'m>(step: &Step<'m>, condition: &Condition) -> Option<Unserved<'m>> {
+    let (follow, to) = (step.follow.as_ref()?, *step.targets.first()?);
+    let used: Vec<&Link> = follow.links.iter().filter(|link| step.uses(&link.to)).collect();
+    let refers = |link: &Link| used.len() == 1 || to.identity() == Some(link.to.as_str());
+    let may_lack =
+        |name: &str| follow.from.may_lack(name) && !condition.implies(&Condition::exists(name), follow.from);
+    let lacking = used.iter().filter(|link| !refers(link) && may_lack(&link.from));
+    let optional: Vec<String> = lacking.map(|link| link.from.clone()).collect();
+    if optional.is_empty() {
+        return None;
+    }
+    let obstacle = Obstacle::PartlyLinked { from: follow.from.name.clone(), optional };
+    Some(Unserved { location: step.location, entity: to, obstacle })
 }
 
 impl Follow<'_> {

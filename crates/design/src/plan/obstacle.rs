@@ -90,6 +90,13 @@ pub enum Obstacle {
         /// The attributes that it lacks.
         missing: Vec<String>,
     },
+    /// The items that are followed may lack a part of what the entity is found by.
+    PartlyLinked {
+        /// The entity that is followed.
+        from: String,
+        /// Its attributes that an item may lack.
+        optional: Vec<String>,
+    },
     /// The whole sort key is known, and several items can have it in no particular order.
     Tied {
         /// The attribute of the order.
@@ -117,7 +124,10 @@ impl Obstacle {
             Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 6,
             Obstacle::Consistency | Obstacle::Projection { .. } => 7,
             Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 8,
-            Obstacle::Foreign { .. } | Obstacle::Lacking { .. } | Obstacle::Unlinked { .. } => 9,
+            Obstacle::Foreign { .. }
+            | Obstacle::Lacking { .. }
+            | Obstacle::Unlinked { .. }
+            | Obstacle::PartlyLinked { .. } => 9,
         }
     }
 }

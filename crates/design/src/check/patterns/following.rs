@@ -44,6 +44,17 @@ impl<'m> Checker<'m> {
                     missing.first().map_or("…", String::as_str)
                 ),
             )),
+            Obstacle::PartlyLinked { from, optional } => {
+                let exist: Vec<String> = optional.iter().map(|name| format!("exists({name})")).collect();
+                Some((
+                    "P128",
+                    format!("not every {from} leads to its {name}: it may lack {}", list(optional)),
+                    format!(
+                        "require it in [entity.{from}], or follow only those that have it: where = \"{}\"",
+                        exist.join(" and ")
+                    ),
+                ))
+            }
             _ => None,
         }
     }
@@ -153,10 +164,7 @@ impl<'m> Checker<'m> {
         let mut assumed: BTreeSet<(&str, String)> = BTreeSet::new();
         for step in &plan.steps {
             let Some(follow) = &step.follow else { continue };
-            let used = |link: &&Link| {
-                step.partition.has_field(&link.to)
-                    || step.clauses().iter().any(|(_, sort)| sort.uses(&link.to))
-            };
+            let used = |link: &&Link| step.uses(&link.to);
             for link in follow.links.iter().filter(|link| !link.declared).filter(used) {
                 assumed.insert((&follow.from.name, link.to.clone()));
             }
