@@ -25,14 +25,9 @@ impl Attribute {
 
     /// Returns whether it has no value that another attribute of this name does not admit, and lacks none that the other requires.
     pub fn is_within(&self, other: &Attribute) -> bool {
-        let same_kind = match (&self.kind, &other.kind) {
-            (ValueType::Choice(own), ValueType::Choice(others)) => {
-                own.iter().all(|choice| others.has(choice))
-            }
-            (ValueType::Int, ValueType::Decimal) => true,
-            (own, others) => own == others || (*others == ValueType::String && own.is_text()),
-        };
-        same_kind && (other.optional || !self.optional) && self.limits.are_within(&other.limits)
+        self.kind.is_within(&other.kind)
+            && (other.optional || !self.optional)
+            && self.limits.are_within(&other.limits)
     }
 
     fn problem(&self, value: &Value, delimiter: char) -> Option<String> {

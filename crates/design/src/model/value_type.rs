@@ -125,6 +125,17 @@ impl ValueType {
         }
     }
 
+    /// Returns whether every value is one of the other type too.
+    pub fn is_within(&self, other: &ValueType) -> bool {
+        match (self, other) {
+            (ValueType::Choice(own), ValueType::Choice(others)) => {
+                own.iter().all(|choice| others.has(choice))
+            }
+            (ValueType::Int, ValueType::Decimal) => true,
+            (own, others) => own == others || (*others == ValueType::String && own.is_text()),
+        }
+    }
+
     /// Returns whether values are strings.
     pub fn is_text(&self) -> bool {
         self.is_scalar() && !self.is_number() && *self != ValueType::Bool

@@ -1,6 +1,7 @@
 //! The difference between two versions of a model: structure, items to rewrite, findings, cost.
 
 mod entities;
+mod values;
 
 use crate::capacity::cost::{Cost, cost};
 use crate::capacity::estimate::count;
@@ -8,6 +9,7 @@ use crate::capacity::prices::Prices;
 use crate::check::check;
 use crate::finding::Finding;
 use crate::formatting::format_number;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::keys::keyspace::Keyspace;
 use crate::model::Model;
 use crate::plan::{Plan, Unserved, plans};
@@ -81,10 +83,28 @@ fn tables(old: &Model, new: &Model, changes: &mut Vec<Change>) {
             all,
         );
     }
+    let table = TableOrIndex { index: None };
+    if old.table.keys == new.table.keys && are_other_numbers(old, table, new, table) {
+        let all = old.entities.iter().map(|entity| count(old, entity)).sum();
+        push(changes, "table: keys of another type: a new table".to_owned(), all);
+    }
     if old.table.type_attribute != new.table.type_attribute {
         let all = old.entities.iter().map(|entity| count(old, entity)).sum();
         push(changes, "table: another type attribute".to_owned(), all);
     }
+}
+
+/// Returns whether a key attribute holds numbers in one model and texts in the other.
+fn are_other_numbers<'m>(
+    old: &'m Model,
+    before: TableOrIndex<'m>,
+    new: &'m Model,
+    after: TableOrIndex<'m>,
+) -> bool {
+    let positions = 0..before.key_names(old).len().min(after.key_names(new).len());
+    positions
+        .into_iter()
+        .any(|position| before.key_is_number(old, position) != after.key_is_number(new, position))
 }
 
 fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
@@ -101,7 +121,13 @@ fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
             Some(before)
                 if before.halves() != index.halves()
                     || before.project != index.project
-                    || before.local != index.local =>
+                    || before.local != index.local
+                    || are_other_numbers(
+                        old,
+                        TableOrIndex { index: Some(before) },
+                        new,
+                        TableOrIndex { index: Some(index) },
+                    ) =>
             {
                 push(changes, format!("~ index {}: must be removed and added again", index.name), 0.0);
             }

@@ -1,14 +1,13 @@
 //! How entities differ, renames considered: which items must be written, each counted once however much changes in it.
 
+use super::values::Values;
 use super::{Change, push};
 use crate::capacity::estimate::count;
-use crate::generate::typed_value;
 use crate::migration::{Transition, old_name};
-use crate::model::{Attribute, Entity, Model};
-use crate::template::{Part, Template};
-use crate::toml_writer::limits_fields;
+use crate::model::shard::ShardHash;
+use crate::model::{Entity, Model, Shard};
+use crate::template::{Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem::discriminant;
 
 pub(super) fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
     let transition = Transition { old, new };
@@ -67,27 +66,52 @@ impl Comparison<'_> {
     }
 
     fn name(&mut self, new: &Model, sources: &[&Entity]) {
-        if sources.iter().all(|before| before.name == self.after.name) {
-            return;
-        }
-        let names: Vec<&str> = sources.iter().map(|before| before.name.as_str()).collect();
         let has_type = new.table.type_attribute.is_some();
         let is_written = has_type && sources.iter().any(|before| before.type_value != self.after.type_value);
-        self.add(format!("was {}", names.join(", ")), if is_written { self.items } else { 0.0 });
+        if sources.iter().any(|before| before.name != self.after.name) {
+            let names: Vec<&str> = sources.iter().map(|before| before.name.as_str()).collect();
+            self.add(format!("was {}", names.join(", ")), if is_written { self.items } else { 0.0 });
+        } else if is_written {
+            let (was, is) = (&self.before.type_value, &self.after.type_value);
+            self.add(format!("type {was} becomes {is}"), self.items);
+        }
     }
 
     fn keys(&mut self) {
-        if self.renamed_templates(&self.before.key) == self.after.key {
-            return;
+        let (before, after) = (self.before, self.after);
+        if self.renamed_templates(&before.key) != after.key {
+            let (old, new) = (keys(&before.key), keys(&after.key));
+            let what = format!("key {old} becomes {new}; every item is rewritten and the old one deleted");
+            return self.moved(what, self.items);
         }
-        let (old, new) = (keys(&self.before.key), keys(&self.after.key));
-        self.add(
-            format!("key {old} becomes {new}; every item is rewritten and the old one deleted"),
-            self.items,
-        );
+        let is_sharded = after.has_key_field(SHARD) && before.shard != after.shard;
+        if let Some((old, new)) = before.shard.as_ref().zip(after.shard.as_ref()).filter(|_| is_sharded) {
+            let share = self.moving_share(old, new);
+            let fate = if share > 0.0 { "items move to other shards" } else { "items stay where they are" };
+            self.moved(format!("{} shards become {}; {fate}", old.count, new.count), self.items * share);
+        }
+    }
+
+    /// Adds a change for which so many items are written under another key and deleted under their own.
+    fn moved(&mut self, what: String, items: f64) {
+        self.add(what, items);
         if let Some(change) = self.changes.last_mut() {
-            change.rewrites += self.items;
+            change.rewrites += items;
         }
+    }
+
+    /// The share of items that are not in the shard that they must be in.
+    fn moving_share(&self, old: &Shard, new: &Shard) -> f64 {
+        let hashed = |shard: &Shard| shard.by.clone().filter(|_| shard.hash == ShardHash::Crc32);
+        let now = |name: String| self.renamed.get(name.as_str()).map_or(name, |new| (*new).to_owned());
+        let (few, many) = (old.count.min(new.count), old.count.max(new.count));
+        let staying = match (hashed(old).map(now), hashed(new)) {
+            // Of the hashes below the least common multiple, each small number is the remainder of one by both.
+            (Some(old_by), Some(new_by)) if old_by == new_by => few as f64 / least_common_multiple(few, many),
+            (_, Some(_)) => 1.0 / many as f64,
+            (_, None) => few as f64 / old.count as f64,
+        };
+        1.0 - staying
     }
 
     /// Templates of the old model, with the attributes' new names.
@@ -140,13 +164,9 @@ impl Comparison<'_> {
             if old.name != *name {
                 self.add(format!("{} becomes {name}", old.name), self.items);
             }
-            if old.kind != attribute.kind {
-                let items = if is_stored_alike(old, attribute) { 0.0 } else { self.items };
-                self.add(format!("{name} {} becomes {kind}", old.kind.print()), items);
-            }
-            let (was, is) = (admitted(old), admitted(attribute));
-            if was != is {
-                self.add(format!("{name}: {was} becomes {is}"), 0.0);
+            let values = Values { old, new: attribute, entity: after };
+            for (change, is_written) in values.of_type().into_iter().chain(values.of_limits()) {
+                self.add(change, if is_written { self.items } else { 0.0 });
             }
         }
         for attribute in &before.attributes {
@@ -178,16 +198,12 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether values of both types are stored in the same form.
-fn is_stored_alike(old: &Attribute, new: &Attribute) -> bool {
-    let stored = |attribute: &Attribute| discriminant(&typed_value(&attribute.kind, ""));
-    stored(old) == stored(new)
-}
-
-/// What an attribute admits beside its type.
-fn admitted(attribute: &Attribute) -> String {
-    let presence = if attribute.optional { "optional" } else { "required" };
-    [presence.to_owned()].into_iter().chain(limits_fields(&attribute.limits)).collect::<Vec<_>>().join(", ")
+fn least_common_multiple(few: u64, many: u64) -> f64 {
+    let (mut divisor, mut rest) = (many, few);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (few / divisor) as f64 * many as f64
 }
 
 fn keys(templates: &[Template]) -> String {
@@ -211,15 +227,21 @@ key = ["USER#{userId}", "MAIL#{mail}"]
 expect = { count = 1000 }
 "#;
 
-    /// The changes of entities, and how many items they write in all.
+    /// The changes of the model, and how many items they write in all.
     fn changes(replaced: &[(&str, &str)]) -> (Vec<String>, f64) {
-        let mut text = USERS.to_owned();
-        for (from, to) in replaced {
-            assert!(text.contains(from), "{from}");
-            text = text.replace(from, to);
-        }
-        let read = |text: &str| crate::read(&crate::Source::new("t.toml", text)).unwrap();
-        let difference = difference(&read(USERS), &read(&text), &Prices::parse(DEFAULT_PRICES).unwrap());
+        changes_between(&[], replaced)
+    }
+
+    fn changes_between(old: &[(&str, &str)], new: &[(&str, &str)]) -> (Vec<String>, f64) {
+        let [old, new] = [old, new].map(|replaced| {
+            let mut text = USERS.to_owned();
+            for (from, to) in replaced {
+                assert!(text.contains(from), "{from}");
+                text = text.replace(from, to);
+            }
+            crate::read(&crate::Source::new("t.toml", text.as_str())).unwrap()
+        });
+        let difference = difference(&old, &new, &Prices::parse(DEFAULT_PRICES).unwrap());
         let line =
             |change: &crate::report::difference::Change| format!("{} ({})", change.what, change.rewrites);
         (difference.changes.iter().map(line).collect(), difference.rewrites())
@@ -266,10 +288,83 @@ expect = { count = 1000 }
         assert_eq!(writes, 1000.0);
     }
 
+    /// The only change when the declaration of an attribute, `age = …`, becomes another.
+    fn change_of_age(old: &str, new: &str) -> String {
+        let (old, new) = (format!("age = {old}"), format!("age = {new}"));
+        let (lines, _) = changes_between(&[("age = \"int\"", &old)], &[("age = \"int\"", &new)]);
+        lines.join("; ")
+    }
+
     #[test]
-    fn other_limits_are_changes() {
-        let (lines, writes) = changes(&[("age = \"int\"", "age = { type = \"int?\", min = 0, max = 150 }")]);
-        assert_eq!(lines, ["~ entity User: age: required becomes optional, min = 0, max = 150 (0)"]);
-        assert_eq!(writes, 0.0);
+    fn other_limits_say_which_stored_items_violate_them() {
+        let limited = "{ type = \"int?\", min = 0, max = 150 }";
+        assert_eq!(
+            change_of_age("\"int\"", limited),
+            "~ entity User: age: required becomes optional, min = 0, max = 150; stored items whose age is below 0 or whose age is above 150 \
+             violate the new model: `partita model audit` finds them (0)"
+        );
+        let widened =
+            "~ entity User: age: optional, min = 0, max = 150 becomes optional; stored items meet it (0)";
+        assert_eq!(change_of_age(limited, "\"int?\""), widened);
+        for (old, new, meaning) in [
+            ("\"int?\"", "\"int\"", "stored items that lack it violate"),
+            (
+                "\"int?\"",
+                "{ type = \"int\", default = 7 }",
+                "stored items meet it; those that lack it get a value (1000)",
+            ),
+            ("\"int\"", "\"decimal\"", "stored items meet it (0)"),
+            ("\"decimal\"", "\"int\"", "stored items whose age is not a whole number violate"),
+            ("\"A|B\"", "\"A|B|C\"", "stored items meet it (0)"),
+            ("\"A|B|C\"", "\"A|D\"", "stored items whose age is B or C violate"),
+            ("\"string\"", "\"uuid\"", "stored items whose age is not a uuid violate"),
+            ("\"string\"", "\"id\"", "stored items whose age contains # violate"),
+            ("\"string\"", "\"int\"", "until `partita model migrate` has converted them (1000)"),
+            ("\"date\"", "\"timestamp\"", "until `partita model migrate` has converted them (1000)"),
+            (
+                "\"timestamp\"",
+                "{ type = \"timestamp\", precision = \"second\" }",
+                "whose age is not of the precision second violate",
+            ),
+            (
+                "{ type = \"timestamp\", zone = \"offset\" }",
+                "\"timestamp\"",
+                "whose age has an offset violate",
+            ),
+        ] {
+            let change = change_of_age(old, new);
+            assert!(change.contains(meaning), "{change}");
+        }
+    }
+
+    #[test]
+    fn another_number_of_shards_moves_the_items_whose_shard_is_another() {
+        let sharded = |shard: &str| format!("key = [\"USER#{{shard}}\", \"MAIL#{{mail}}\"]\nshard = {shard}");
+        let key = "key = [\"USER#{userId}\", \"MAIL#{mail}\"]";
+        let moved = |old: &str, new: &str| {
+            let (old, new) = (sharded(old), sharded(new));
+            let (lines, writes) = changes_between(&[(key, &old)], &[(key, &new)]);
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            writes
+        };
+        // Each is written under its new key, and deleted under its old one.
+        assert_eq!(moved("{ by = \"mail\", count = 4 }", "{ by = \"mail\", count = 8 }"), 1000.0);
+        assert_eq!(moved("{ by = \"mail\", count = 4 }", "{ by = \"userId\", count = 4 }"), 1500.0);
+        assert_eq!(moved("{ count = 4 }", "{ count = 8 }"), 0.0);
+        assert_eq!(moved("{ count = 8 }", "{ count = 4 }"), 1000.0);
+    }
+
+    #[test]
+    fn another_value_of_the_type_attribute_is_written() {
+        let (lines, _) = changes(&[("[entity.User]", "[entity.User]\ntype = \"user\"")]);
+        assert_eq!(lines, ["~ entity User: type User becomes user (1000)"]);
+    }
+
+    #[test]
+    fn an_index_over_values_of_another_type_is_another_index() {
+        let index = "[index.ByAge]\nkeys = [\"mail\", \"age\"]\n[entity.User]";
+        let old = [("[entity.User]", index)];
+        let (lines, _) = changes_between(&old, &[old[0], ("age = \"int\"", "age = \"string\"")]);
+        assert_eq!(lines[0], "~ index ByAge: must be removed and added again (0)");
     }
 }
