@@ -28,6 +28,7 @@ pub use traffic::{Importance, Traffic};
 pub use write::{Action, MarkerAction, Verb, Write};
 
 use crate::name_hints;
+use crate::plan::needed::Need;
 use crate::source::Span;
 use crate::template::Template;
 use condition::Condition;
@@ -325,9 +326,9 @@ impl Model {
         self.lookup.get_or_init(|| Lookup::new(self))
     }
 
-    /// Returns whether a request filters the items of an entity by an attribute, so that they must have it outside their keys.
-    pub(crate) fn is_filtered(&self, entity: &Entity, attribute: &str) -> bool {
-        self.lookup().filtered(self).contains(&entity.name, attribute)
+    /// Returns why the items of an entity must have an attribute outside their keys; `None` if a key may hold it alone.
+    pub(crate) fn need_outside_keys(&self, entity: &Entity, attribute: &str) -> Option<&Need> {
+        self.lookup().needed(self).need(&entity.name, attribute)
     }
 
     /// Returns the entity with this name.

@@ -972,6 +972,42 @@ fn a_value_that_a_filter_tests_is_an_attribute() {
     assert_eq!(rules(&all, &in_the_key), [""; 0], "nothing filters by it");
 }
 
+#[test]
+fn what_an_index_an_expiry_or_a_lock_rests_on_is_an_attribute() {
+    let sessions = |declared: &str, pattern: &str| {
+        let text = support::with_table(&format!(
+            r#"
+[index.ByEnd]
+keys = ["userId", "endsAt"]
+[entity.Session]
+attributes = {{ userId = "id", sessionId = "id", endsAt = "int", revision = "int" }}
+key = ["USER#{{userId}}", "S#{{endsAt:010}}#{{revision:04}}#{{sessionId}}"]
+{declared}
+[pattern]
+{pattern}
+"#
+        ));
+        support::model(&text)
+    };
+    let rules = |model: &Model, attributes: &str| -> Vec<String> {
+        let change = change("", &format!("PK=USER#u SK=S#0000000009#0001#s type=Session {attributes}"));
+        judge(model, &[change]).into_iter().map(|(_, broken)| broken.message).collect()
+    };
+    let of_user = "ofUser = { in = ['userId'], out = 'Session*' }";
+    let by_end = "byEnd = { in = ['userId'], out = 'Session*', order = 'endsAt desc', fields = ['sessionId', 'endsAt'], \
+                  request = { index = 'ByEnd', condition = \"userId = '{userId}'\" } }";
+    assert_eq!(rules(&sessions("", of_user), ""), [""; 0]);
+    let indexed = sessions("", by_end);
+    let broken = rules(&indexed, "endsAt=9");
+    assert!(broken.len() == 1 && broken[0].contains("userId is only in a key"), "{broken:?}");
+    assert!(broken[0].contains("requests read ByEnd, which holds items by it"), "{broken:?}");
+    assert_eq!(rules(&indexed, "userId=u endsAt=9"), [""; 0]);
+    let expiring = rules(&sessions("ttl = 'endsAt'", of_user), "");
+    assert!(expiring.len() == 1 && expiring[0].contains("items expire by it"), "{expiring:?}");
+    let locked = rules(&sessions("lock = 'revision'", of_user), "");
+    assert!(locked.len() == 1 && locked[0].contains("updates compare it"), "{locked:?}");
+}
+
 /// An item with the keys of an index is in it, whatever the model says.
 #[test]
 fn no_item_is_in_an_index_that_its_entity_has_no_entry_in() {

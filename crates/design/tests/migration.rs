@@ -509,6 +509,14 @@ fn a_value_that_only_the_key_held_becomes_an_attribute_if_a_filter_tests_it() {
     assert_eq!(new_item(&new, &old, &task).item.get("priority"), None);
 }
 
+#[test]
+fn a_value_that_only_the_key_held_becomes_an_attribute_if_items_expire_by_it() {
+    let entity = "[entity.Task]\nattributes = { taskId = \"id\", end = \"int\" }\nkey = [\"TASK\", \"{taskId}#{end}\"]\n";
+    let (old, new) = (model_with(entity), model_with(&format!("{entity}ttl = \"end\"\n")));
+    let task = item(&[("PK", "TASK"), ("SK", "t#1"), ("type", "Task")]);
+    assert_eq!(new_item(&old, &new, &task).item.get("end"), Some(&Value::Number("1".to_owned())));
+}
+
 /// Why an item is left alone.
 fn obstacle(old: &Model, new: &Model, item: &Item) -> String {
     match (Transition { old, new }).image(item) {

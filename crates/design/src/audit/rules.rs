@@ -10,6 +10,7 @@ use crate::keys::key_mapping::is_natural;
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Aggregate, Attribute, Entity, IndexKey, Model, Shard};
+use crate::plan::needed::Need;
 use crate::template::{FieldTypes, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,10 +94,8 @@ impl Successor<'_> {
         let wider =
             |own: &&Attribute| now.attribute(&own.name).is_some_and(|now| !self.keeps_values(own, now));
         lost.extend(entity.attributes.iter().filter(wider).map(|own| value_rule(entity, own)));
-        let keyed = entity.attributes.iter().filter(|own| self.leaves_to_keys(own));
-        lost.extend(
-            keyed.map(|own| format!("{}, outside keys: requests filter by it", value_rule(entity, own))),
-        );
+        let keyed = entity.attributes.iter().filter_map(|own| Some((own, self.lost_need(own)?)));
+        lost.extend(keyed.map(|(own, need)| format!("{}, outside keys: {need}", value_rule(entity, own))));
         let admitted = now.attributes.iter().filter(|own| self.was_barred(&own.name));
         lost.extend(admitted.map(|own| format!("absence of {} in {}", own.name, entity.name)));
         let other =
@@ -141,14 +140,15 @@ impl Successor<'_> {
             && (!self.entity.is_required(&own.name) || self.now.is_required(&own.name))
     }
 
-    /// Whether an attribute that requests filtered by may now be in a key only.
-    fn leaves_to_keys(&self, own: &Attribute) -> bool {
+    /// What items had to have an attribute for that may now be in a key only.
+    fn lost_need(&self, own: &Attribute) -> Option<&Need> {
         let Successor { old, new, entity, now, .. } = *self;
         let name = own.name.as_str();
         let mut keys = now.key.iter().chain(now.indexes.iter().flat_map(|own| &own.key));
-        old.is_filtered(entity, name)
-            && !new.is_filtered(now, name)
-            && keys.any(|template| template.has_field(name) && !template.loses(name))
+        let need = old.need_outside_keys(entity, name)?;
+        let is_left = new.need_outside_keys(now, name).is_none()
+            && keys.any(|template| template.has_field(name) && !template.loses(name));
+        is_left.then_some(need)
     }
 
     /// Whether items must not have had an attribute: it would put them into an index, or make them expire.

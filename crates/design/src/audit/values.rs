@@ -67,8 +67,8 @@ fn problem(
         return attribute.admits(value, entity.delimiter()).err();
     }
     if let Some(text) = known.get(name) {
-        if model.is_filtered(entity, name) {
-            return Some(format!("{name} is only in a key; requests that filter by it need the attribute"));
+        if let Some(need) = model.need_outside_keys(entity, name) {
+            return Some(format!("{name} is only in a key, and must be an attribute as well: {need}"));
         }
         return attribute.admits(&typed_value(&attribute.kind, text), entity.delimiter()).err();
     }

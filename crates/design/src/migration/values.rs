@@ -143,12 +143,14 @@ impl Values {
         }
     }
 
-    /// Gives a new attribute its default or computed value, if it has none. A value that only a key holds becomes an attribute if requests
-    /// filter by it.
+    /// Gives a new attribute its default or computed value, if it has none. A value that only a key holds becomes an attribute if the
+    /// new model needs it outside keys.
     fn complete(&mut self, new: &Model, before: Option<&Entity>, after: &Entity, attribute: &Attribute) {
         let is_null = self.item.get(&attribute.name) == Some(&Value::Null);
         if let Some(text) = self.new.get(&attribute.name).filter(|_| !is_null) {
-            if !self.item.contains_key(&attribute.name) && new.is_filtered(after, &attribute.name) {
+            if !self.item.contains_key(&attribute.name)
+                && new.need_outside_keys(after, &attribute.name).is_some()
+            {
                 self.item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
             }
             return;

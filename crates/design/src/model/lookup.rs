@@ -3,7 +3,7 @@
 use crate::audit::keys::GeneratedKeys;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
-use crate::plan::filtered::FilteredAttributes;
+use crate::plan::needed::NeededAttributes;
 use crate::template::Template;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ pub struct Lookup {
     /// The first prefix that a key has before an attribute.
     prefixes: HashMap<String, String>,
     /// Built when it is first needed, since plans look entities up.
-    filtered: OnceLock<FilteredAttributes>,
+    needed: OnceLock<NeededAttributes>,
     generated: OnceLock<GeneratedKeys>,
 }
 
@@ -43,7 +43,7 @@ impl Lookup {
             copies: HashMap::new(),
             numbers: HashMap::new(),
             prefixes: HashMap::new(),
-            filtered: OnceLock::new(),
+            needed: OnceLock::new(),
             generated: OnceLock::new(),
         };
         for (number, entity) in model.entities.iter().enumerate() {
@@ -75,8 +75,8 @@ impl Lookup {
         }
     }
 
-    pub fn filtered(&self, model: &Model) -> &FilteredAttributes {
-        self.filtered.get_or_init(|| FilteredAttributes::of(model))
+    pub fn needed(&self, model: &Model) -> &NeededAttributes {
+        self.needed.get_or_init(|| NeededAttributes::of(model))
     }
 
     pub fn generated_keys(&self, model: &Model) -> &GeneratedKeys {
