@@ -82,7 +82,8 @@ fn days_in(year: i64, month: i64) -> i64 {
 /// The days from a fixed day until the first of a month.
 fn days_before(year: i64, month: i64) -> i64 {
     let past = year - 1;
-    let leap_days = past / 4 - past / 100 + past / 400;
+    // The year before the first one is negative.
+    let leap_days = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
     year * 365 + leap_days + (1..month).map(|month| days_in(year, month)).sum::<i64>()
 }
 
@@ -109,6 +110,7 @@ mod tests {
             ("2026-04-05", "2026-04-05", 13, 24),
             ("2026-04-05T09:30:00Z", "2026-04-05T10:30:00Z", 16, 61),
             ("2026-04-05T23:59:00Z", "2026-04-06T00:00:00Z", 16, 2),
+            ("0000-12-31", "0001-01-01", 10, 2),
             ("2026-04-05", "2026-04-04", 10, 1),
         ] {
             assert_eq!(count(from, to, length), Some(expected), "{from} {to} {length}");
