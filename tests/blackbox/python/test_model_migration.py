@@ -414,6 +414,27 @@ def test_aggregates_are_right_while_an_enforced_application_writes_in_either_for
     model(server, "migrate", old, new, "--apply")
 
 
+def test_what_is_put_before_the_aggregates_of_an_item_are_written_is_carried_over(server, counted_models):
+    old, new = counted_models
+    model(server, "seed", old, "--items", 20)
+    database = client(server)
+    post = {name: {"S": text} for name, text in {"PK": "POST#1", "SK": "POST", "type": "Post", "postId": "1"}.items()}
+    for item in [post | {"title": {"S": "first"}}, comment("POST", "1", 1)]:
+        database.put_item(TableName="Blog", Item=item)
+    written = []
+
+    def intervene(operation, request):
+        if operation == "UpdateItem" and not written:
+            assert request["Key"]["SK"] == {"S": "POST"}, "aggregates are written to what has moved"
+            written.append(database.put_item(TableName="Blog", Item=post | {"title": {"S": "second"}}))
+
+    with intermediary(server, intervene) as between, following(between, old, new) as ended:
+        time.sleep(1.5)
+    assert written and ended["code"] == 0, ended["output"]
+    item = database.get_item(TableName="Blog", Key={"PK": {"S": "ARTICLE#1"}, "SK": {"S": "POST"}})["Item"]
+    assert (item["title"], item["comments"]) == ({"S": "second"}, {"N": "1"})
+
+
 def test_a_server_that_restarts_during_a_migration_takes_it_up_again(models, tmp_path):
     if not server_binary().exists():
         pytest.skip("there is no binary to run")

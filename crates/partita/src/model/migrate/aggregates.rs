@@ -33,14 +33,15 @@ impl Migration<'_> {
             items::each(&mut self.client, &target.table, |item| recount.add(item))?;
             let changed = self.changed_meanwhile(&recount, &mut follower)?;
             let (mut corrected, mut left) =
-                corrector.correct_all(&recount.corrections(), changed.as_ref())?;
+                self.correct_with(&mut corrector, &recount.corrections(), changed.as_ref())?;
             for _ in 0..MAX_ROUNDS {
                 if left.is_empty() {
                     break;
                 }
                 // Where the stream's end is not reached, items still get their new form faster than they can be counted.
                 let Some(recount) = self.count_again(target, &left, &mut follower)? else { break };
-                let (done, rest) = corrector.correct_all(&recount.corrections(), Some(&HashSet::new()))?;
+                let (done, rest) =
+                    self.correct_with(&mut corrector, &recount.corrections(), Some(&HashSet::new()))?;
                 corrected += done;
                 left = left.into_iter().skip(MAX_OWNERS).chain(rest).collect();
             }
@@ -49,6 +50,19 @@ impl Migration<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Corrects aggregates by another migration, whose writes the stream shows like those of this one.
+    fn correct_with(
+        &mut self,
+        corrector: &mut Migration<'_>,
+        corrections: &[Correction],
+        changed: Option<&HashSet<u64>>,
+    ) -> Result<(u64, Vec<u64>), String> {
+        std::mem::swap(&mut self.own_writes, &mut corrector.own_writes);
+        let corrected = corrector.correct_all(corrections, changed);
+        std::mem::swap(&mut self.own_writes, &mut corrector.own_writes);
+        corrected
     }
 
     /// Corrects aggregates, except those that were changed while they were counted, which all may be if that is not known; returns how many,
