@@ -12,6 +12,7 @@ mod attached_model;
 mod blocked;
 mod both_forms;
 mod follow;
+mod foreseen;
 mod indexes;
 mod ledger;
 mod own_writes;

@@ -196,13 +196,23 @@ impl Action {
     }
 
     pub fn write_units(&self) -> u64 {
-        let size = |item: &Item| Value::Object(encode(item)).to_string().len() as u64;
         match (&self.change, &self.expected) {
-            (Change::Put(item) | Change::Update(item), _) => write_units(size(item)),
-            (Change::Delete | Change::Check, Expected::Same { item, .. }) => write_units(size(item)),
+            (Change::Put(item) | Change::Update(item), _) => item_units(item),
+            (Change::Delete | Change::Check, Expected::Same { item, .. }) => item_units(item),
             (Change::Delete | Change::Check, Expected::Absent) => 1,
         }
     }
+}
+
+/// The write units of an item.
+pub fn item_units(item: &Item) -> u64 {
+    write_units(Value::Object(encode(item)).to_string().len() as u64)
+}
+
+/// The write units of writes that are made at once: a transaction takes twice the units.
+pub fn transaction_units(units: &[u64]) -> u64 {
+    let sum: u64 = units.iter().sum();
+    if units.len() > 1 { sum * 2 } else { sum }
 }
 
 /// Writes as transactions that the database accepts, one if possible.

@@ -3,6 +3,7 @@
 use super::Migration;
 use super::actions::{Action, MAX_COMPARED, key_text, transactions};
 use super::follow::Follower;
+use super::foreseen::Foreseen;
 use super::ledger::{Claim, Ledger, LedgerFindings};
 use super::plan::{Fate, Found, Plan, Planner, newer_versions};
 use super::progress::MigrationProgress;
@@ -26,35 +27,15 @@ const MAX_KEYS: usize = 100;
 /// How often an item is tried that the application changes at the same time.
 pub const MAX_ATTEMPTS: u32 = 5;
 
-/// What only all items together show.
-struct Foreseen<'t> {
-    ledger: Ledger,
-    /// The aggregates of each target, if it has any.
-    recounts: Vec<Option<Recount<'t>>>,
-}
-
-impl Foreseen<'_> {
-    fn count(&mut self, work: &Work<'_>) {
-        let recount = self.recounts.get_mut(work.target).and_then(Option::as_mut);
-        let (Image::Item(new), Some(recount)) = (&work.image, recount) else { return };
-        recount.add(&new.item);
-        // Of several versions, one has a copy.
-        let copies = new.companions.iter().filter(|companion| companion.version.is_none());
-        copies.for_each(|copy| recount.add(&copy.item));
-    }
-}
-
 impl<'t> Migration<'t> {
     /// Reads all items, and records the keys that they will have.
     pub(super) fn preview(&mut self) -> Result<(MigrationSummary, Ledger), String> {
         // What was the newest version may have been removed since.
         self.newest.clear();
-        let mut foreseen = Foreseen { ledger: Ledger::default(), recounts: Vec::new() };
-        foreseen.recounts.extend(self.tables.targets.iter().map(|target| Recount::new(&target.model)));
+        let mut foreseen = Foreseen::new(self.tables);
         let mut summary =
             self.pass(MigrationProgress::without_checkpoint(), false, Some(&mut foreseen), None)?;
-        let recounts = foreseen.recounts.iter().flatten();
-        summary.aggregates = recounts.map(|recount| recount.corrections().len() as u64).sum();
+        foreseen.add_aggregates(&mut summary);
         Ok((summary, foreseen.ledger))
     }
 
@@ -83,7 +64,7 @@ impl<'t> Migration<'t> {
             if let Some(foreseen) = &mut foreseen {
                 for work in &works {
                     self.record(work, &found, &mut foreseen.ledger)?;
-                    foreseen.count(work);
+                    foreseen.count(work, &self.tables.targets[work.target].model);
                 }
             }
             for work in &works {

@@ -1,6 +1,6 @@
 //! Counts what a migration does to a table's items.
 
-use super::actions::Action;
+use super::actions::{Action, transaction_units};
 use super::ledger::LedgerFindings;
 use super::plan::{Fate, Plan};
 use partita_design::audit::Violation;
@@ -103,9 +103,8 @@ impl MigrationSummary {
         self.copies += plan.copies;
         self.updated_copies += plan.updated_copies;
         self.removed += plan.removed;
-        let units: u64 = plan.actions.iter().map(Action::write_units).sum();
-        // A transaction takes twice the units.
-        self.units += if plan.actions.len() > 1 { units * 2 } else { units };
+        let units: Vec<u64> = plan.actions.iter().map(Action::write_units).collect();
+        self.units += transaction_units(&units);
     }
 
     /// Adds an item that is left alone.
