@@ -48,7 +48,7 @@ def test_every_item_is_a_row_a_marker_or_unrecognised(relations):
     markers = sum(item["PK"].get("S", "").startswith("UNIQUE#") for item in items)
     assert counted + markers + 1 == len(items)
     assert f"{markers} markers of unique values are left out" in printed
-    assert "1 items fit no relation" in printed and "stranger / x belongs to no entity" in printed
+    assert "1 items fit no relation" in printed and "  1: they belong to no entity (stranger / x)" in printed
     assert [json.loads(line) for line in (folder / "unrecognised.jsonl").read_text().splitlines()] == [STRANGER]
 
 

@@ -52,8 +52,13 @@ pub enum Row {
     Of(usize, String),
     /// Nothing: it only keeps a value unique.
     Marker,
-    /// It does not fit any relation, and why.
-    Unrecognised(String),
+    /// It does not fit any relation.
+    Unrecognised {
+        /// Its key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// The relations of a model.
@@ -87,9 +92,12 @@ impl<'m> Relations<'m> {
         if marker_key(self.model, &keys).is_some() {
             return Row::Marker;
         }
-        let Some(entity) = recognise(self.model, &texts) else {
+        let unrecognised = |reason: String| {
             let key: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
-            return Row::Unrecognised(format!("{} belongs to no entity", key.join(" / ")));
+            Row::Unrecognised { key: key.join(" / "), reason }
+        };
+        let Some(entity) = recognise(self.model, &texts) else {
+            return unrecognised("they belong to no entity".to_owned());
         };
         let number = self.relations.iter().position(|relation| relation.entity.name == entity.name);
         let known = known_values(self.model, entity, &texts);
@@ -100,7 +108,7 @@ impl<'m> Relations<'m> {
             match field(&attribute.kind, value.as_ref()) {
                 Ok(field) => push(&mut line, field.as_deref()),
                 Err(reason) => {
-                    return Row::Unrecognised(format!("{} of a {}: {reason}", attribute.name, entity.name));
+                    return unrecognised(format!("{}.{} {reason}", entity.name, attribute.name));
                 }
             }
         }
@@ -301,9 +309,9 @@ fn field(kind: &ValueType, value: Option<&Value>) -> Result<Option<String>, Stri
         },
         _ => string(value),
     };
-    let fitting = fitting.ok_or_else(|| format!("`{text}` does not fit {}", sql_type(kind)))?;
+    let fitting = fitting.ok_or_else(|| format!("does not fit {}", sql_type(kind)))?;
     if is_mistaken(&fitting) {
-        return Err("a text that PostgreSQL, SQLite or DuckDB would not load as it is".to_owned());
+        return Err("is a text that PostgreSQL, SQLite or DuckDB would not load as it is".to_owned());
     }
     Ok(Some(fitting))
 }
@@ -387,6 +395,10 @@ key = ["CARD#{userId}", "ORDER#{number:04}"]
         Value::String(text.to_owned())
     }
 
+    fn unrecognised(key: &str, reason: &str) -> Row {
+        Row::Unrecognised { key: key.to_owned(), reason: reason.to_owned() }
+    }
+
     fn number(text: &str) -> Value {
         Value::Number(text.to_owned())
     }
@@ -418,14 +430,15 @@ key = ["CARD#{userId}", "ORDER#{number:04}"]
         };
         assert_eq!(relations.row(&order(number("1.25E1"))), Row::Of(1, "u1,7,12.5,\\N,\\N".to_owned()));
         for wrong in [text("12"), number("0.00000000001"), number(&"9".repeat(38))] {
-            assert!(
-                matches!(relations.row(&order(wrong)), Row::Unrecognised(reason) if reason.contains("total of a Order"))
+            assert_eq!(
+                relations.row(&order(wrong)),
+                unrecognised("USER#u1 / ORDER#0007", "Order.total does not fit DECIMAL(38, 10)")
             );
         }
         let marker = text("UNIQUE#User#email#a");
         assert_eq!(relations.row(&item(&[("PK", marker.clone()), ("SK", marker)])), Row::Marker);
         let stranger = item(&[("PK", text("X")), ("SK", text("Y")), ("kind", text("Z"))]);
-        assert_eq!(relations.row(&stranger), Row::Unrecognised("X / Y belongs to no entity".to_owned()));
+        assert_eq!(relations.row(&stranger), unrecognised("X / Y", "they belong to no entity"));
     }
 
     #[test]
@@ -461,7 +474,7 @@ key = ["CARD#{userId}", "ORDER#{number:04}"]
             Relations::new(&model).row(&item(&[keys.as_slice(), &rest].concat()))
         };
         for email in ["\\N", "a\n\\.\nb", "a\0b"] {
-            assert!(matches!(user(email), Row::Unrecognised(_)), "{email}");
+            assert!(matches!(user(email), Row::Unrecognised { .. }), "{email}");
         }
         for email in ["", "\\n", "a\\.", "\\N "] {
             assert!(matches!(user(email), Row::Of(0, _)), "{email}");

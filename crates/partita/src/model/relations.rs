@@ -7,12 +7,13 @@ use partita_design::exchange::item_json;
 use partita_design::item::Item;
 use partita_design::relational::relations::{Loader, Relations, Row};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How many reasons are named.
-const NAMED: usize = 10;
+/// How many items are named for each reason.
+const NAMED: usize = 3;
 const UNRECOGNISED: &str = "unrecognised.jsonl";
 
 pub fn run(arguments: &Arguments) -> Outcome {
@@ -103,7 +104,8 @@ struct Writer<'r, 'm> {
     rows: Vec<u64>,
     unrecognised: BufWriter<File>,
     strangers: u64,
-    reasons: Vec<String>,
+    /// How many there are for each reason, and the first of them.
+    reasons: BTreeMap<String, (u64, Vec<String>)>,
     markers: u64,
 }
 
@@ -132,7 +134,7 @@ impl<'r, 'm> Writer<'r, 'm> {
             rows: vec![0; relations.relations.len()],
             unrecognised: folder.create(UNRECOGNISED)?,
             strangers: 0,
-            reasons: Vec::new(),
+            reasons: BTreeMap::new(),
             markers: 0,
         })
     }
@@ -147,10 +149,12 @@ impl<'r, 'm> Writer<'r, 'm> {
                 self.markers += 1;
                 Ok(())
             }
-            Row::Unrecognised(reason) => {
+            Row::Unrecognised { key, reason } => {
                 self.strangers += 1;
-                if self.reasons.len() < NAMED {
-                    self.reasons.push(reason);
+                let (count, first) = self.reasons.entry(reason).or_default();
+                *count += 1;
+                if first.len() < NAMED {
+                    first.push(key);
                 }
                 let item = serde_json::Value::Object(item_json::encode(item));
                 line(&mut self.unrecognised, &item.to_string())
@@ -168,7 +172,10 @@ impl<'r, 'm> Writer<'r, 'm> {
         println!("{} markers of unique values are left out", self.markers);
         let path = self.folder.path.join(UNRECOGNISED);
         println!("{} items fit no relation: {}", self.strangers, path.display());
-        self.reasons.iter().for_each(|reason| println!("  {reason}"));
+        for (reason, (count, first)) in &self.reasons {
+            let more = if *count > first.len() as u64 { ", …" } else { "" };
+            println!("  {count}: {reason} ({}{more})", first.join(", "));
+        }
         Ok(())
     }
 }
