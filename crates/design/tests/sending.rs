@@ -426,4 +426,8 @@ fn what_an_item_summarises_is_deleted_before_it() {
     let first = "  first delete its items of Payment, which it summarises\n";
     assert!(explained("leave").contains(first), "{}", explained("leave"));
     assert!(!explained("forget").contains("first"), "{}", explained("forget"));
+    for (language, comment) in [(Language::Cli, "#"), (Language::Python, "#"), (Language::JavaScript, "//")] {
+        let sent = requests(&model, Some("leave"), language);
+        assert!(sent.contains(&format!("{comment} leave\n{comment} {}", first.trim_start())), "{sent}");
+    }
 }

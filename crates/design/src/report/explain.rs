@@ -311,21 +311,21 @@ fn readable(text: &str) -> String {
 }
 
 /// What must go before an item that summarises it: an enforced model accepts the deletion only then.
-fn counted_first(model: &Model, write: &Write) -> String {
+pub(super) fn counted_first(model: &Model, write: &Write) -> Vec<String> {
     let deleted = |entity: &str| {
         write.actions.iter().any(|action| action.verb == Verb::Delete && action.entity == entity)
     };
-    let mut text = String::new();
+    let mut first = Vec::new();
     for entity in model.entities.iter().filter(|entity| deleted(&entity.name)) {
         let mut left: Vec<&str> = entity.aggregates.iter().map(|own| own.of.as_str()).collect();
         left.retain(|of| !deleted(of));
         left.sort_unstable();
         left.dedup();
         if !left.is_empty() {
-            text.push_str(&format!("  first delete its items of {}, which it summarises\n", list(&left)));
+            first.push(format!("delete its items of {}, which it summarises", list(&left)));
         }
     }
-    text
+    first
 }
 
 fn write_text(examples: &Generator<'_>, write: &Write) -> String {
@@ -343,7 +343,7 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
             Estimate::new(effect.units, effect.basis).text("write unit")
         ));
     }
-    text.push_str(&counted_first(model, write));
+    counted_first(model, write).iter().for_each(|work| text.push_str(&format!("  first {work}\n")));
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
         let Some(entity) = model.entity(&action.entity) else { continue };
         let touched = |name: &str| action.set.iter().any(|set| set == name);

@@ -1,5 +1,6 @@
 //! Requests ready to paste: as commands of the AWS CLI, as Python (boto3), as JavaScript (SDK version 3), or as JSON.
 
+use super::explain::counted_first;
 use crate::exchange::request_json::sent_json;
 use crate::exchange::write_requests::{Request, write_requests};
 use crate::generate::Generator;
@@ -21,8 +22,14 @@ pub enum Language {
     Json,
 }
 
-/// The requests of a pattern or a write, each with what the caller does afterwards.
-type Named<'m> = (&'m str, Vec<(Request, Vec<String>)>);
+/// A pattern or a write.
+struct Named<'m> {
+    name: &'m str,
+    /// What the caller does before.
+    first: Vec<String>,
+    /// The requests, each with what the caller does afterwards.
+    requests: Vec<(Request, Vec<String>)>,
+}
 
 /// Prints the requests of all patterns and writes, or of those named `only`.
 pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String {
@@ -36,11 +43,13 @@ pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String
             let input = sent_json(&examples, pattern, &plan, number);
             (Request { operation: step.operation.name(), input }, afterwards)
         };
-        all.push((&pattern.name, plan.steps.iter().enumerate().map(request).collect()));
+        let requests = plan.steps.iter().enumerate().map(request).collect();
+        all.push(Named { name: &pattern.name, first: Vec::new(), requests });
     }
     for write in model.writes.iter().filter(|write| wanted(&write.name)) {
-        let requests = write_requests(&examples, write).into_iter();
-        all.push((&write.name, requests.map(|request| (request, Vec::new())).collect()));
+        let requests = write_requests(&examples, write).into_iter().map(|request| (request, Vec::new()));
+        let first = counted_first(model, write);
+        all.push(Named { name: &write.name, first, requests: requests.collect() });
     }
     match language {
         Language::Json => json_document(&all),
@@ -54,15 +63,16 @@ fn json_document(all: &[Named<'_>]) -> String {
     let one = |(request, _): &(Request, Vec<String>)| json!({ "operation": request.operation, "input": request.input });
     let list: Vec<Value> = all
         .iter()
-        .map(|(name, requests)| json!({ "name": name, "requests": requests.iter().map(one).collect::<Vec<_>>() }))
+        .map(|Named { name, requests, .. }| json!({ "name": name, "requests": requests.iter().map(one).collect::<Vec<_>>() }))
         .collect();
     format!("{:#}\n", Value::from(list))
 }
 
 fn joined(all: &[Named<'_>], start: &str, comment: &str, print: fn(&Request) -> String) -> String {
     let mut text = start.to_owned();
-    for (name, requests) in all {
+    for Named { name, first, requests } in all {
         text.push_str(&format!("{comment} {name}\n"));
+        first.iter().for_each(|work| text.push_str(&format!("{comment} first {work}\n")));
         for (request, afterwards) in requests {
             text.push_str(&print(request));
             afterwards.iter().for_each(|work| text.push_str(&format!("{comment} then {work}\n")));
@@ -144,7 +154,7 @@ impl Syntax {
 }
 
 fn python_start(all: &[Named<'_>]) -> String {
-    let mut requests = all.iter().flat_map(|(_, requests)| requests);
+    let mut requests = all.iter().flat_map(|named| &named.requests);
     let has_bytes = requests.any(|(request, _)| python(request).contains(PYTHON.bytes[0]));
     let bytes = if has_bytes { "from base64 import b64decode\n\n" } else { "" };
     format!("{bytes}import boto3\n\nclient = boto3.client(\"dynamodb\")\n\n")
@@ -156,7 +166,7 @@ fn python(request: &Request) -> String {
 
 fn imports(all: &[Named<'_>]) -> String {
     let operations: std::collections::BTreeSet<&str> =
-        all.iter().flat_map(|(_, requests)| requests).map(|(request, _)| request.operation).collect();
+        all.iter().flat_map(|named| &named.requests).map(|(request, _)| request.operation).collect();
     let commands: Vec<String> = operations.iter().map(|operation| format!(", {operation}Command")).collect();
     format!(
         "import {{ DynamoDBClient{} }} from \"@aws-sdk/client-dynamodb\";\n\nconst client = new DynamoDBClient({{}});\n\n",
