@@ -11,6 +11,7 @@ pub mod contents;
 mod conversion;
 pub mod image;
 mod judge;
+mod lineage;
 mod normal_form;
 pub mod recount;
 mod storable;
@@ -44,15 +45,7 @@ impl<'m> Transition<'m> {
         if let Some(same) = self.new.entity(&before.name) {
             return Ok(Some(same));
         }
-        let mut found: Vec<(&'m Entity, &Condition)> = Vec::new();
-        for after in &self.new.entities {
-            let own = after.was.iter().filter(|was| was.name == before.name);
-            found.extend(own.map(|was| (after, &was.filter)));
-        }
-        if found.is_empty() {
-            let former = before.was.iter().filter_map(|was| Some((self.new.entity(&was.name)?, &was.filter)));
-            found.extend(former);
-        }
+        let found = self.successors(before);
         let names: Vec<String> = found.iter().map(|(after, _)| after.name.clone()).collect();
         let mut fitting = found.iter().filter(|(_, filter)| filter.holds(values)).map(|(after, _)| *after);
         match (fitting.next(), fitting.next()) {
@@ -67,6 +60,23 @@ impl<'m> Transition<'m> {
                 ))
             }
         }
+    }
+
+    /// The entities of the new model that an entity becomes which that does not have by its name, each with its condition.
+    fn successors<'a>(&self, before: &'a Entity) -> Vec<(&'m Entity, &'a Condition)>
+    where
+        'm: 'a,
+    {
+        let mut found: Vec<(&'m Entity, &'a Condition)> = Vec::new();
+        for after in &self.new.entities {
+            let own = after.was.iter().filter(|was| was.name == before.name);
+            found.extend(own.map(|was| (after, &was.filter)));
+        }
+        if found.is_empty() {
+            let former = before.was.iter().filter_map(|was| Some((self.new.entity(&was.name)?, &was.filter)));
+            found.extend(former);
+        }
+        found
     }
 
     /// Returns what an entity of the new model was in the old one; the first if it was several.

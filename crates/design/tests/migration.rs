@@ -585,6 +585,87 @@ fn what_a_value_is_computed_from_has_a_text() {
 }
 
 #[test]
+fn what_was_computed_is_told_from_what_the_application_has_set() {
+    let names = "first = \"string\"\nlast = \"string\"";
+    let label = "label = { type = \"string\", computed = \"{first} {last}\" }\n\
+                 short = { type = \"string\", computed = \"{label}.\" }";
+    let (old, new) = (users_with(names), users_with(&format!("{names}\n{label}")));
+    let transition = Transition { old: &old, new: &new };
+    let former = |label: &str| {
+        let texts = [("first", "Ada"), ("last", "Byron"), ("label", label), ("short", "Ada Byron.")];
+        user_with(&texts)
+    };
+    let rest = transition.without_computed(&former("Ada Byron"));
+    assert!(!rest.contains_key("label") && !rest.contains_key("short"), "{rest:?}");
+    let rest = transition.without_computed(&former("Countess"));
+    assert!(rest.contains_key("label") && rest.contains_key("short"), "{rest:?}");
+}
+
+#[test]
+fn a_new_key_is_free_if_it_holds_what_the_old_key_does_not_show() {
+    let users = |key: &str| {
+        model(&support::with_table(&format!(
+            "[entity.User]\nattributes = {{ userId = \"id\", team = \"id\", at = \"timestamp\" }}\nkey = [{key}]\n"
+        )))
+    };
+    let free = |old: &Model, new: &Model| !(Transition { old, new }).entities_with_free_keys().is_empty();
+    let (plain, of_team) = ("\"USER#{userId}\", \"USER\"", "\"TEAM#{team}\", \"USER#{userId}\"");
+    let (monthly, daily) = ("\"MONTH#{at:month}\", \"USER#{userId}\"", "\"USER#{userId}\", \"DAY#{at:day}\"");
+    let lower = "\"USER#{userId:lower}\", \"USER\"";
+    let sharded =
+        "\"USER#{shard}\", \"USER#{userId}\"]\nshard = { by = \"userId\", count = 4 }\nunique = [\"team\"";
+    let random = "\"USER#{shard}\", \"USER#{userId}\"]\nshard = { count = 4 }\nunique = [\"team\"";
+    for (old, new, is_free) in [
+        (plain, "\"U#{userId}\", \"U\"", false),
+        (plain, of_team, true),
+        (of_team, plain, false),
+        (daily, monthly, false),
+        (monthly, daily, true),
+        (plain, lower, false),
+        (lower, plain, true),
+        (plain, sharded, false),
+        (plain, random, true),
+        (random, random, false),
+    ] {
+        assert_eq!(free(&users(old), &users(new)), is_free, "{old} {new}");
+    }
+    let pets = "[entity.Pet]\nattributes = { petId = \"id\", kind = \"string\" }\nkey = [\"PET#{petId}\", \"PET\"]\n";
+    let kind = |name: &str| {
+        let key = name.to_uppercase();
+        format!(
+            "[entity.{name}]\nwas = \"Pet where kind == '{key}'\"\nattributes = {{ petId = \"id\", kind = \"string\" }}\n\
+             key = [\"{key}#{{petId}}\", \"PET\"]\n"
+        )
+    };
+    let kinds = model(&support::with_table(&(kind("Cat") + &kind("Dog"))));
+    assert!(free(&model(&support::with_table(pets)), &kinds), "its kind is not in the key");
+}
+
+#[test]
+fn new_forms_of_one_item_have_the_same_lineage_and_versions_have_none() {
+    let documents = |key: &str, rest: &str| {
+        model(&support::with_table(&format!(
+            "[entity.Doc]\nattributes = {{ docId = \"id\", number = \"int\" }}\nkey = [\"DOC#{{docId}}\", \"{key}\"]\n{rest}"
+        )))
+    };
+    let old = documents("DOC", "");
+    let (numbered, versions) =
+        (documents("N#{number:04}", ""), documents("N#{number:04}", "versions = \"number\"\n"));
+    let document = |id: &str, number: u32| {
+        let (key, sort) = (format!("DOC#{id}"), format!("N#{number:04}"));
+        let mut document = item(&[("PK", &key), ("SK", &sort), ("type", "Doc"), ("docId", id)]);
+        document.insert("number".to_owned(), Value::Number(number.to_string()));
+        document
+    };
+    let lineage =
+        |new: &Model, id: &str, number: u32| Transition { old: &old, new }.lineage(&document(id, number));
+    assert!(lineage(&numbered, "7", 1).is_some());
+    assert_eq!(lineage(&numbered, "7", 1), lineage(&numbered, "7", 2));
+    assert_ne!(lineage(&numbered, "7", 1), lineage(&numbered, "8", 1));
+    assert_eq!(lineage(&versions, "7", 1), None);
+}
+
+#[test]
 fn attributes_of_the_application_are_never_taken_for_keys_or_types() {
     let text = |index: &str| {
         format!(

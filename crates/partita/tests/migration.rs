@@ -1340,7 +1340,7 @@ fn of_two_forms_of_an_item_the_newer_stays_and_the_others_are_migrated() {
         assert!(dry.contains(text), "{dry}");
     }
     let applied = server.model(1, &["migrate", &old, &new, "--apply"]);
-    assert!(applied.contains("U#3 / USER is the new key of USER#3 / USER"), "{applied}");
+    assert!(applied.contains("U#3 / USER is the new form of USER#3 / USER"), "{applied}");
     let found = sorted_items(&server, "Users").join("\n");
     for (text, is_there) in [
         ("old 1", true),
@@ -1355,6 +1355,67 @@ fn of_two_forms_of_an_item_the_newer_stays_and_the_others_are_migrated() {
     assert_eq!(count(&server, "Users"), 6, "{found}");
     let key = json!({ "PK": { "S": "USER#3" }, "SK": { "S": "USER" } });
     server.call("DeleteItem", &json!({ "TableName": "Users", "Key": key }));
+    server.model(0, &["migrate", &old, &new, "--apply"]);
+}
+
+/// Puts a user of a team under this key.
+fn put_member(server: &Server, (partition, sort): (&str, &str), id: &str, team: &str) {
+    put(
+        server,
+        "Users",
+        &[("PK", partition), ("SK", sort), ("type", "User"), ("userId", id), ("team", team)],
+    );
+}
+
+#[test]
+fn an_item_in_the_old_form_is_not_added_to_its_new_form_under_another_key() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let members = |key: &str| user_model("Users", "team = \"id\"", key);
+    let (old, new) = (
+        model_file(&folder, "old.toml", &members(USER_KEY)),
+        model_file(&folder, "new.toml", &members("key = [\"TEAM#{team}\", \"USER#{userId}\"]")),
+    );
+    create_table(&server, "Users");
+    ["1", "2"].iter().for_each(|id| put_member(&server, (&format!("USER#{id}"), "USER"), id, "red"));
+    server.model(0, &["migrate", &old, &new, "--apply"]);
+    put_member(&server, ("USER#1", "USER"), "1", "blue");
+    put_member(&server, ("USER#2", "USER"), "2", "red");
+    let pair = "         1 items are left alone: they are there in both forms";
+    for more in [&[][..], &["--apply"]] {
+        let printed = server.model(1, &[&["migrate", &old, &new][..], more].concat());
+        assert!(printed.contains(pair), "{printed}");
+        assert!(printed.contains("TEAM#red / USER#1 is the new form of USER#1 / USER"), "{printed}");
+    }
+    let found = sorted_items(&server, "Users");
+    assert_eq!(found.len(), 3, "{found:?}");
+    delete(&server, "Users", "TEAM#red", "USER#1");
+    let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
+    assert!(applied.contains("verified"), "{applied}");
+    let found = sorted_items(&server, "Users");
+    assert!(found.len() == 2 && found[0].contains("TEAM#blue"), "{found:?}");
+}
+
+#[test]
+fn several_new_forms_of_an_item_are_not_verified_unless_their_identity_tells_them_apart() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let members = |rest: &str| user_model("Users", "team = \"id\"", rest);
+    let key = "key = [\"TEAM#{team}\", \"USER#{userId}\"]";
+    let old = model_file(&folder, "old.toml", &members(USER_KEY));
+    let new = model_file(&folder, "new.toml", &members(key));
+    create_table(&server, "Users");
+    for team in ["red", "blue"] {
+        put_member(&server, (&format!("TEAM#{team}"), "USER#1"), "1", team);
+    }
+    for more in [&[][..], &["--apply"]] {
+        let printed = server.model(1, &[&["migrate", &old, &new][..], more].concat());
+        assert!(printed.contains("         1 items are there several times in their new form"), "{printed}");
+        assert!(printed.contains("TEAM#blue / USER#1 and TEAM#red / USER#1"), "{printed}");
+        assert!(!printed.contains("\nverified"), "{printed}");
+    }
+    let memberships = members(&format!("{key}\nidentity = [\"userId\", \"team\"]"));
+    let new = model_file(&folder, "memberships.toml", &memberships);
     server.model(0, &["migrate", &old, &new, "--apply"]);
 }
 

@@ -159,10 +159,10 @@ def intermediary(endpoint, intervene):
 
 
 @contextmanager
-def following(endpoint, old, new):
+def following(endpoint, old, new, *more):
     """A migration that has caught up; at the end it is stopped, and its code and output are in the dictionary."""
     running = subprocess.Popen(
-        command(endpoint, "migrate", old, new, "--apply", "--follow"), stdout=subprocess.PIPE, text=True
+        command(endpoint, "migrate", old, new, "--apply", "--follow", *more), stdout=subprocess.PIPE, text=True
     )
     ended = {}
     for line in running.stdout:
@@ -726,7 +726,7 @@ def test_an_item_that_is_put_again_in_the_old_form_after_it_has_moved_is_carried
             TableName="Users", Key=key, UpdateExpression="SET note = :n", ConditionExpression="attribute_exists(PK)",
             ExpressionAttributeValues={":n": {"S": "of the new form"}},
         )
-        database.put_item(TableName="Users", Item=user(1, userEmail={"S": "new@example.com"}))
+        database.put_item(TableName="Users", Item=user(1, userEmail={"S": "new@example.com"}, firstName={"S": "Zoe"}))
         deadline = time.monotonic() + 30
         while exists(database, {"PK": {"S": "USER#1"}, "SK": {"S": "USER"}}):
             assert time.monotonic() < deadline
@@ -734,7 +734,9 @@ def test_an_item_that_is_put_again_in_the_old_form_after_it_has_moved_is_carried
         item = database.get_item(TableName="Users", Key=key)["Item"]
         assert item["email"] == {"S": "new@example.com"}
         assert (item["note"], item["visits"]) == ({"S": "of the new form"}, {"N": "3"}), "nothing is lost"
-        assert exists(database, {"PK": {"S": "EMAIL#new@example.com"}, "SK": {"S": "CUSTOMER"}})
+        assert item["name"] == {"S": "Zoe Byron"}, "what was computed is computed anew"
+        copy = database.get_item(TableName="Users", Key={"PK": {"S": "EMAIL#new@example.com"}, "SK": {"S": "CUSTOMER"}})
+        assert copy["Item"]["name"] == {"S": "Zoe Byron"}
     assert ended["code"] == 0, ended["output"]
     assert not exists(database, {"PK": {"S": "EMAIL#1@example.com"}, "SK": {"S": "CUSTOMER"}})
 
@@ -762,7 +764,62 @@ def test_what_an_application_deletes_or_updates_in_the_old_form_is_deleted_or_re
     item = database.get_item(TableName="Users", Key=moved(2))["Item"]
     assert item["email"] == {"S": "second@example.com"}, "what was deleted does not come back"
     assert database.get_item(TableName="Users", Key=moved(3))["Item"]["visits"] == {"N": "10"}, "a counter is not set back"
-    assert ended["code"] == 1 and "CUSTOMER#3 / CUSTOMER is the new key of USER#3 / USER" in ended["output"], ended["output"]
+    assert ended["code"] == 1 and "CUSTOMER#3 / CUSTOMER is the new form of USER#3 / USER" in ended["output"], ended["output"]
+
+
+def member(number, team, is_new=False):
+    key = {"PK": f"TEAM#{team}", "SK": f"USER#{number}"} if is_new else {"PK": f"USER#{number}", "SK": "USER"}
+    texts = key | {"type": "User", "userId": f"{number}", "team": team, "userEmail": f"{number}@example.com"}
+    return {name: {"S": text} for name, text in texts.items()}
+
+
+@pytest.fixture
+def team_models(tmp_path):
+    """The new key holds an attribute that the old one does not."""
+    old = USERS.replace('firstName = "string", lastName = "string"', 'team = "id"')
+    old = old.replace("[pattern]", 'unique = ["userEmail"]\n[pattern]')
+    new = old.replace('["USER#{userId}", "USER"]', '["TEAM#{team}", "USER#{userId}"]').replace('["userId"]', '["team"]')
+    new = new.replace('out = "User"', 'out = "User*"') + (
+        '[entity.UserById]\nattributes = { userId = "id", team = "string" }\ncopies = "User"\nkey = ["ID#{userId}", "USER"]\n'
+    )
+    for name, text in [("old", old), ("new", new)]:
+        (tmp_path / f"{name}.toml").write_text(text)
+    return tmp_path / "old.toml", tmp_path / "new.toml"
+
+
+@pytest.mark.parametrize("into", [[], ["--into", "Copied"]])
+def test_an_item_stays_one_when_a_put_in_the_old_form_gives_it_another_new_key(server, team_models, into):
+    old, new = team_models
+    model(server, "seed", old, "--items", 50)
+    database = client(server)
+    for number in range(1, 5):
+        database.put_item(TableName="Users", Item=member(number, "red"))
+        database.put_item(TableName="Users", Item=marker_key(f"{number}@example.com"))
+    table = "Copied" if into else "Users"
+    with following(server, old, new, *into) as ended:
+        database.put_item(TableName="Users", Item=member(1, "blue"))
+        time.sleep(0.7)
+        database.put_item(TableName="Users", Item=member(1, "green"))
+        for number in (2, 3):
+            database.put_item(TableName="Users", Item=member(number, "blue"))
+            if number == 3:
+                time.sleep(0.7)
+                database.put_item(TableName="Users", Item=member(number, "red"))
+            database.delete_item(TableName="Users", Key={"PK": {"S": f"USER#{number}"}, "SK": {"S": "USER"}})
+            database.delete_item(TableName="Users", Key=marker_key(f"{number}@example.com"))
+        if not into:
+            database.delete_item(TableName="Users", Key={name: member(4, "red", True)[name] for name in ["PK", "SK"]})
+            database.put_item(TableName="Users", Item=member(4, "white", True))
+        database.put_item(TableName="Users", Item=member(4, "black"))
+        time.sleep(1.5)
+    assert ended["code"] == 0, ended["output"]
+    items = database.scan(TableName=table)["Items"]
+    own = {
+        (item["PK"]["S"], item["SK"]["S"])
+        for item in items if item.get("userId", {}).get("S") in [str(number) for number in range(1, 5)]
+    }
+    keys = {("TEAM#green", "USER#1"), ("ID#1", "USER"), ("TEAM#black", "USER#4"), ("ID#4", "USER")}
+    assert own == keys, ended["output"]
 
 
 def test_a_unique_value_stays_taken_until_the_application_is_switched(server, models, tmp_path):

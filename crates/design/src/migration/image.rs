@@ -297,6 +297,6 @@ fn is_redundant(model: &Model, entity: &Entity, item: &Item) -> bool {
 }
 
 /// Returns whether the items of an entity are made from those of another.
-fn is_derived(model: &Model, entity: &Entity) -> bool {
+pub(super) fn is_derived(model: &Model, entity: &Entity) -> bool {
     Copying::of_entity(model, entity).iter().any(|copying| copying.copy.name == entity.name)
 }

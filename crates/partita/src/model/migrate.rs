@@ -20,6 +20,7 @@ mod pass;
 mod plan;
 mod progress;
 mod run;
+mod successors;
 mod summary;
 mod tables;
 mod tags;
@@ -35,6 +36,7 @@ use plan::NewestVersions;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
+use successors::Successors;
 use tables::Tables;
 
 /// What the user wants.
@@ -63,6 +65,8 @@ struct Migration<'t> {
     names: BTreeSet<String>,
     /// Writes that the stream has not shown yet, while it is followed.
     own_writes: Option<OwnWrites>,
+    /// Where items are whose old key does not tell what they have become.
+    successors: Option<Successors<'t>>,
     /// Target tables that do not exist yet.
     absent: HashSet<String>,
     /// Markers stay that only the old model needs.
@@ -85,6 +89,7 @@ impl<'t> Migration<'t> {
             orphans: HashSet::new(),
             names: BTreeSet::new(),
             own_writes: None,
+            successors: Successors::new(tables),
             absent: HashSet::new(),
             keeps_old_markers: false,
             is_carrying: false,

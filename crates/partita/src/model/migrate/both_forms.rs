@@ -7,7 +7,7 @@
 use super::Migration;
 use super::actions::{Action, Change, Expected};
 use super::follow::StreamChange;
-use super::plan::Found;
+use super::plan::{Found, Plan, Planner};
 use super::tables::Work;
 use partita_design::Model;
 use partita_design::item::{Item, Value};
@@ -54,9 +54,14 @@ impl<'t> Migration<'t> {
         if key == *old_key {
             return Ok(None);
         }
-        let Some(work) = self.read(source, &key)? else { return Ok(None) };
-        let former = former(&transition, old_key, &work.item);
-        Ok(former.map(|former| NewForm { work, former }))
+        let known = self.successors.as_ref().and_then(|successors| successors.get(old_key));
+        for key in [Some(key), known].into_iter().flatten() {
+            let Some(work) = self.read(source, &key)? else { continue };
+            if let Some(former) = former(&transition, old_key, &work.item) {
+                return Ok(Some(NewForm { work, former }));
+            }
+        }
+        Ok(None)
     }
 
     /// Gives the new form the values of the old one, and deletes that, if the application has not written the new form later, as the changes show,
@@ -77,7 +82,8 @@ impl<'t> Migration<'t> {
     /// Gives the new form the values of the old one, and deletes that; returns false if one of them has changed meanwhile.
     fn take_over(&mut self, pair: &BothForms<'t>) -> Result<bool, String> {
         let transition = self.tables.transition(0, 0);
-        let mut united = pair.new.former.clone();
+        // What the migration computed follows from the values of the old form again.
+        let mut united = transition.without_computed(&pair.new.former);
         united.extend(pair.old.item.clone());
         let Image::Item(made) = transition.image(&united) else { return Ok(true) };
         let aggregates = aggregates_of(made.entity, &pair.new.work.item);
@@ -85,7 +91,12 @@ impl<'t> Migration<'t> {
         let work = Work { source: 0, target: 0, item: pair.new.work.item.clone(), image };
         let Image::Item(new) = &work.image else { return Ok(true) };
         let found = self.look_up(std::slice::from_ref(&work))?;
-        let mut actions = self.planner(&found).plan(&work, new).actions;
+        let belongings = pair.new.belongings(transition.new);
+        let planner = Planner { belongings: &belongings, ..self.planner(&found) };
+        let Plan { fate, mut actions, .. } = planner.plan(&work, new);
+        if fate.is_left() {
+            return Ok(true);
+        }
         actions.push(self.deletion_of_old(pair));
         self.execute(&actions)
     }
@@ -163,12 +174,19 @@ impl<'t> Migration<'t> {
         let (table, model) = (&tables.targets[0].table, &tables.targets[0].model);
         let found = self.look_up(std::slice::from_ref(&form.work))?;
         let mut actions = vec![Action::delete(table, key, form.work.item.clone())];
-        let companions = new.companions.iter().map(|companion| key_of(model, &companion.item));
-        for key in companions.chain(new.obsolete.clone()) {
+        for key in form.belongings(model).into_iter().chain(new.obsolete.clone()) {
             let item = found.get(table, &key).filter(|_| actions.iter().all(|action| action.key != key));
             actions.extend(item.map(|item| Action::delete(table, key.clone(), item.clone())));
         }
         self.execute(&actions).map(|_| ())
+    }
+}
+
+impl NewForm<'_> {
+    /// The keys of its markers and copies.
+    fn belongings(&self, model: &Model) -> Vec<Item> {
+        let Image::Item(new) = &self.work.image else { return Vec::new() };
+        new.companions.iter().map(|companion| key_of(model, &companion.item)).collect()
     }
 }
 
@@ -206,10 +224,7 @@ impl BothForms<'_> {
 
 /// What an item would be under the old model, if it is the new form of the one that has this key there.
 pub fn former(transition: &Transition<'_>, old_key: &Item, new_form: &Item) -> Option<Item> {
-    let back = Transition { old: transition.new, new: transition.old };
-    let Image::Item(former) = back.image(new_form) else { return None };
-    let is_pair = former.key(transition.old) == *old_key && transition.is_new_form(new_form);
-    is_pair.then_some(former.item)
+    transition.former(new_form).filter(|former| key_of(transition.old, former) == *old_key)
 }
 
 /// When something was put under a key for the last time.

@@ -261,6 +261,10 @@ impl Migration<'_> {
     fn new_changes(&mut self, follower: &mut Follower) -> Result<Vec<StreamChange>, String> {
         let mut changes = follower.changes()?;
         self.own_writes.iter_mut().for_each(|own_writes| own_writes.mark(&mut changes));
+        let of_application = changes.iter().filter(|change| change.own.is_none());
+        of_application
+            .filter_map(|change| change.new.as_ref())
+            .try_for_each(|new| self.note_form_shown(new))?;
         Ok(changes)
     }
 

@@ -77,6 +77,7 @@ impl Migration<'_> {
     /// Remembers writes that have succeeded.
     pub(super) fn note_written(&mut self, actions: &[Action]) {
         self.written += 1;
+        self.note_forms_written(actions);
         if let Some(own_writes) = &mut self.own_writes {
             actions.iter().for_each(|action| own_writes.add(action));
         }

@@ -60,6 +60,7 @@ impl<'t> Migration<'t> {
             let works: Vec<Work<'t>> = page.into_iter().map(|item| self.tables.work(number, item)).collect();
             self.note_versions(&works);
             self.note_names(&works);
+            works.iter().for_each(|work| self.note_form(work));
             let (works, found) = self.look_up_targets(works)?;
             if let Some(foreseen) = &mut foreseen {
                 for work in &works {
@@ -190,8 +191,10 @@ impl<'t> Migration<'t> {
             let (source, target) = (&self.tables.sources[work.source], &self.tables.targets[work.target]);
             let own = new.key(&target.model);
             let wanted = keys.entry(&target.table).or_default();
-            if !in_place || own != work.key(self.tables) {
+            let old_key = work.key(self.tables);
+            if !in_place || own != old_key {
                 wanted.push(own);
+                wanted.extend(self.successors.as_ref().and_then(|successors| successors.get(&old_key)));
             }
             wanted.extend(new.companions.iter().map(|companion| key_of(&target.model, &companion.item)));
             let old = new.companions.iter().filter_map(|companion| companion.old_key.as_ref());
@@ -343,10 +346,6 @@ impl<'t> Migration<'t> {
             Fate::Blocked => {
                 summary.add_blocked(key_text(&new.key(&self.tables.targets[work.target].model)));
             }
-            Fate::Paired => {
-                let new_key = key_text(&new.key(&self.tables.targets[work.target].model));
-                summary.add_pair(format!("{new_key} is the new key of {}", key_text(&work.key(self.tables))));
-            }
             Fate::Unstable => summary.add_unstable(&new.entity.name),
             _ => {}
         }
@@ -429,6 +428,8 @@ impl<'t> Migration<'t> {
             is_followed: self.options.follow,
             keeps_old_markers: self.keeps_old_markers,
             is_carried: self.is_carrying,
+            successors: self.successors.as_ref(),
+            belongings: &[],
         }
     }
 

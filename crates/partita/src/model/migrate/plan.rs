@@ -2,6 +2,7 @@
 
 use super::actions::{Action, Change, Expected, MAX_COMPARED, key_text, transactions};
 use super::both_forms::former;
+use super::successors::Successors;
 use super::tables::{Tables, Work};
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
@@ -46,7 +47,7 @@ pub enum Fate {
 
 impl Fate {
     /// Whether the item is left alone.
-    fn is_left(self) -> bool {
+    pub fn is_left(self) -> bool {
         matches!(self, Fate::Blocked | Fate::Paired | Fate::Unstable | Fate::Left)
     }
 }
@@ -64,12 +65,14 @@ pub struct Plan {
     pub removed: u64,
     /// What is left alone, and why.
     pub left: Vec<(String, String)>,
+    /// The keys of both forms of an item that is there in both.
+    pub pair: Option<String>,
 }
 
 impl Plan {
     fn new(fate: Fate) -> Plan {
         let (actions, left) = (Vec::new(), Vec::new());
-        Plan { fate, actions, markers: 0, copies: 0, updated_copies: 0, removed: 0, left }
+        Plan { fate, actions, markers: 0, copies: 0, updated_copies: 0, removed: 0, left, pair: None }
     }
 
     /// What is done for an item that is left alone: nothing.
@@ -93,6 +96,10 @@ pub struct Planner<'p> {
     pub keeps_old_markers: bool,
     /// Whether this is a change of the application, which has not been compared with all other items.
     pub is_carried: bool,
+    /// Where items are whose old key does not tell what they have become.
+    pub successors: Option<&'p Successors<'p>>,
+    /// The keys of markers and copies that a carried item has where it is now.
+    pub belongings: &'p [Item],
 }
 
 impl Planner<'_> {
@@ -122,18 +129,25 @@ impl Planner<'_> {
     pub fn new_form(&self, work: &Work<'_>, new: &NewItem<'_>) -> Option<&Item> {
         let target = &self.tables.targets[work.target];
         let (old_key, new_key) = (work.key(self.tables), new.key(&target.model));
-        let found = self.found.get(&target.table, &new_key);
+        if !self.tables.is_in_place() || old_key == new_key {
+            return None;
+        }
         let transition = self.tables.transition(work.source, work.target);
-        let may_be = self.tables.is_in_place() && old_key != new_key;
-        found.filter(|found| may_be && former(&transition, &old_key, found).is_some())
+        let known = self.successors.and_then(|successors| successors.get(&old_key));
+        let mut found = [Some(new_key), known]
+            .into_iter()
+            .flatten()
+            .filter_map(|key| self.found.get(&target.table, &key));
+        found.find(|found| former(&transition, &old_key, found).is_some())
     }
 
-    /// Whether a marker or a copy of a new item exists before it, and was not the item's own under its old key.
+    /// Whether a marker or a copy of a new item exists before it, and was not the item's own under its old key or where it is now.
     fn is_taken(&self, work: &Work<'_>, new: &NewItem<'_>) -> bool {
         let target = &self.tables.targets[work.target];
         new.companions.iter().filter(|companion| companion.version.is_none()).any(|companion| {
             let key = key_of(&target.model, &companion.item);
-            companion.old_key.as_ref() != Some(&key) && self.found.get(&target.table, &key).is_some()
+            let is_own = companion.old_key.as_ref() == Some(&key) || self.belongings.contains(&key);
+            !is_own && self.found.get(&target.table, &key).is_some()
         })
     }
 
@@ -212,13 +226,19 @@ impl Planner<'_> {
             *plan = Plan::leave(&old_key, &reason);
             return;
         }
+        if let Some(other) = self.new_form(work, new) {
+            let other = key_text(&key_of(&target.model, other));
+            plan.pair = Some(format!("{other} is the new form of {}", key_text(&old_key)));
+            plan.fate = Fate::Paired;
+            return;
+        }
         let found = self.found.get(&target.table, &new_key);
         let expected = match found {
             None => Expected::Absent,
             Some(found) if !in_place && is_same(found, &new.item) => return,
             Some(found) if !in_place => Expected::same(found, []),
             Some(_) => {
-                plan.fate = if self.new_form(work, new).is_some() { Fate::Paired } else { Fate::Blocked };
+                plan.fate = Fate::Blocked;
                 return;
             }
         };

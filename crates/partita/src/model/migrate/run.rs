@@ -338,7 +338,9 @@ impl Migration<'_> {
 
     /// Reads all items; what stands against the migration is found before anything is written.
     fn foresee(&mut self) -> Result<(MigrationSummary, LedgerFindings), String> {
+        let twins = self.trace()?;
         let (mut summary, ledger) = self.preview()?;
+        summary.twins = twins;
         let findings = ledger.finish()?;
         summary.add_findings(&findings, self.tables.is_in_place());
         Ok((summary, findings))

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// How many keys are printed.
 pub const MAX_PRINTED: usize = 20;
 
+/// What is said about items of which several have been made.
+pub const TWINS: &str = "items are there several times in their new form: delete what is outdated, or declare an `identity` that tells them apart";
+
 /// What happens to items of entities that the new model does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
@@ -40,7 +43,11 @@ impl NamedItems {
         }
     }
 
-    fn print(&self, what: &str) {
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub fn print(&self, what: &str) {
         if self.count > 0 {
             println!("{:>10} {what}", self.count);
             print_some(&self.first, self.count);
@@ -77,6 +84,9 @@ pub struct MigrationSummary {
     blocked: NamedItems,
     /// Items that are there in both forms.
     paired: NamedItems,
+    /// Items that are several in their new form and were one.
+    #[serde(skip)]
+    pub twins: NamedItems,
     /// Items that would change again in their new form, by entity.
     unstable: BTreeMap<String, u64>,
     /// Items without a value that the new model requires, by entity and attribute.
@@ -99,6 +109,7 @@ impl MigrationSummary {
             Fate::Blocked | Fate::Paired | Fate::Unstable | Fate::Left => {}
         }
         plan.left.iter().for_each(|(reason, key)| self.add_left(reason, key.clone()));
+        plan.pair.iter().for_each(|pair| self.paired.add(pair.clone()));
         self.markers += plan.markers;
         self.copies += plan.copies;
         self.updated_copies += plan.updated_copies;
@@ -162,11 +173,6 @@ impl MigrationSummary {
         self.blocked.count > 0
     }
 
-    /// Adds an item that is there in both forms.
-    pub fn add_pair(&mut self, pair: String) {
-        self.paired.add(pair);
-    }
-
     pub fn has_pairs(&self) -> bool {
         self.paired.count > 0
     }
@@ -174,7 +180,7 @@ impl MigrationSummary {
     /// Returns whether every item has, or will have, its new form.
     pub fn is_complete(&self, removed: Removed) -> bool {
         let left = self.blocked.count + self.contended + self.stranded + self.invalid.count;
-        let left = left + self.paired.count + self.unstable.values().sum::<u64>();
+        let left = left + self.paired.count + self.twins.count + self.unstable.values().sum::<u64>();
         let is_wanted = matches!(removed, Removed::Deleted | Removed::GivenUp) || self.gone.is_empty();
         left == 0 && self.left.is_empty() && self.missing.is_empty() && is_wanted
     }
@@ -242,6 +248,7 @@ impl MigrationSummary {
         self.paired.print(
             "items are left alone: they are there in both forms, which do not show which of them was written last; delete the older one",
         );
+        self.twins.print(TWINS);
     }
 }
 

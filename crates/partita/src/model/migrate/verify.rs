@@ -4,7 +4,7 @@
 use super::Migration;
 use super::actions::key_text;
 use super::ledger::LedgerFindings;
-use super::summary::{MAX_PRINTED, print_some};
+use super::summary::{MAX_PRINTED, NamedItems, TWINS, print_some};
 use super::tables::Work;
 use crate::model::{audit, items};
 use partita_design::audit::table::{RuleViolations, TableAudit};
@@ -22,6 +22,8 @@ pub struct Verification {
     audits: Vec<(String, u64, BTreeMap<&'static str, RuleViolations>)>,
     /// The number of items that still have their old form.
     old_forms: u64,
+    /// Items that are several in their new form and were one.
+    twins: NamedItems,
     /// The number of items that were compared with the sources, and how they differ.
     comparison: Option<(u64, Vec<String>)>,
 }
@@ -31,13 +33,15 @@ impl Verification {
         // Only what is right as a whole is verified.
         let clean = if self.is_fine { "verified" } else { "clean" };
         for (table, items, broken) in &self.audits {
-            let outcome = if broken.is_empty() && self.old_forms == 0 { clean } else { "not verified" };
+            let is_clean = broken.is_empty() && self.old_forms == 0 && self.twins.is_empty();
+            let outcome = if is_clean { clean } else { "not verified" };
             println!("{outcome}: the audit of table {table} against the new model:");
             audit::print(*items, broken);
         }
         if self.old_forms > 0 {
             println!("not verified: {} still in the old form", plural(self.old_forms, "item"));
         }
+        self.twins.print(TWINS);
         if let Some((items, differences)) = &self.comparison {
             let outcome = if differences.is_empty() { clean } else { "not verified" };
             let found = plural(differences.len() as u64, "difference");
@@ -69,14 +73,16 @@ impl Migration<'_> {
             let (items, broken) = audit.finish();
             audits.push((target.table.clone(), items, broken));
         }
-        let mut is_fine = old_forms == 0 && audits.iter().all(|(_, _, broken)| broken.is_empty());
+        let twins = self.trace()?;
+        let mut is_fine =
+            old_forms == 0 && twins.is_empty() && audits.iter().all(|(_, _, broken)| broken.is_empty());
         let mut comparison = None;
         if !tables.is_in_place() {
             let differences = self.expected_contents()?.differences(&found);
             is_fine &= differences.is_empty();
             comparison = Some((found.count(), differences));
         }
-        Ok(Verification { is_fine, audits, old_forms, comparison })
+        Ok(Verification { is_fine, audits, old_forms, twins, comparison })
     }
 
     /// What the targets must contain, markers and copies aside.
