@@ -24,7 +24,7 @@ use crate::random::at;
 use crate::template::{Format, Part, SHARD, Template};
 use owners::{Owners, Place, owners, siblings};
 use repeated::Repeated;
-use sparse::{SparseCounts, sparse_counts};
+use sparse::{SparseIndexes, sparse_indexes};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use values::{WORDS, distinct_value, expiry, plain_value, whole};
@@ -38,7 +38,7 @@ pub struct Generator<'m> {
     pub model: &'m Model,
     seed: u64,
     counts: BTreeMap<String, u64>,
-    sparse: SparseCounts,
+    sparse: SparseIndexes,
     /// How many decimals the keys have room for, by attribute.
     decimals: BTreeMap<&'m str, usize>,
     /// What joins the parts of a generated identifier: nothing where keys contain the usual hyphen.
@@ -65,7 +65,7 @@ impl<'m> Generator<'m> {
         Generator {
             model,
             seed,
-            sparse: sparse_counts(model, &counts, &expected),
+            sparse: sparse_indexes(model, &counts, &expected),
             counts,
             decimals: decimals_of_keys(model),
             joint: if keys_contain_hyphens(model) { "" } else { "-" },
@@ -102,8 +102,8 @@ impl<'m> Generator<'m> {
                 attribute.values = attribute.values.map(|values| values.min(count));
             }
             for own in &mut seeded.indexes {
-                let sparse = self.sparse.get(&(entity.name.clone(), own.index.clone())).copied();
-                own.count = sparse.or(own.count);
+                let sparse = self.sparse.get(&(entity.name.clone(), own.index.clone()));
+                own.count = sparse.map(|sparse| sparse.count).or(own.count);
             }
         }
         model
@@ -123,7 +123,7 @@ impl<'m> Generator<'m> {
     /// Returns one item, keys and type included.
     pub fn item(&self, entity: &'m Entity, number: u64) -> Item {
         let mut values = self.values(entity, number, DEPTH);
-        self.add_aggregates(entity, &mut values);
+        self.add_aggregates(entity, number, &mut values);
         let mut item = self.item_of(entity, values, number);
         self.grow(entity, number, &mut item);
         self.match_original(entity, number, &mut item);
@@ -248,7 +248,8 @@ impl<'m> Generator<'m> {
             (group, ordinal) = place(number, parents, self.numbered(entity) as f64 / parents as f64);
             let shared = self.values(parent, group, depth - 1);
             for (name, value) in shared {
-                let own = entity.identity() == Some(name.as_str());
+                // What identifies its parent alone, it has from there.
+                let own = entity.identity() == Some(name.as_str()) && parent.identity() != entity.identity();
                 // The parent is at one end of a relationship, and not at both.
                 let is_end =
                     |end: Option<&str>| end.is_some_and(|end| entity.edge.iter().any(|own| own == end));
@@ -305,6 +306,12 @@ impl<'m> Generator<'m> {
             return value;
         }
         let own = entity.identity() == Some(name);
+        // What identifies items of another entity names them in turn: they may be in several parts.
+        let other = self.model.owner_of(name).filter(|other| own && depth > 0 && other.name != entity.name);
+        if let Some(other) = other {
+            let number = place.number % self.numbered(other).max(1);
+            return self.id_of(other, name, number, depth).unwrap_or_default();
+        }
         let owner = self.owner_of(entity, name);
         let owner = owner.filter(|owner| owner.name != entity.name && depth > 0 && !own);
         let (number, turn) = (place.number, self.turn(entity, name, owner, place));

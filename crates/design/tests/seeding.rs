@@ -212,6 +212,14 @@ expect = { count = 20000 }
     assert_eq!(in_index(&declared, 2_000), 20);
     // Enough for patterns to find something.
     assert_eq!(in_index(&declared, 100), 3);
+    // An optional attribute in the key is a condition, too.
+    for (count, condition) in [(200, ""), (15_000, ""), (200, ", when = \"exists(claimedBy)\"")] {
+        let claimed = orders.replace(
+            "key = [\"PENDING\", \"{orderId}\"], when = \"status == 'PENDING'\", count = 200",
+            &format!("key = [\"BY#{{claimedBy}}\", \"{{orderId}}\"], count = {count}{condition}"),
+        );
+        assert_eq!(in_index(&support::model(&claimed), 2_000), count / 10, "{count}{condition}");
+    }
     let unclaimed = orders.replace("status == 'PENDING'", "status != 'PAID' and not exists(claimedBy)");
     assert_eq!(in_index(&support::model(&unclaimed), 2_000), 20);
 }
@@ -255,6 +263,47 @@ celsius = {{ type = "decimal", min = -99.9, max = 99.9 }}
         let numbered = leaders.flat_map(|entity| generator.numbers(entity).map(move |number| (entity, number)));
         let items: Vec<_> = numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect();
         prop_assert_eq!(support::violations(&model, &items), "", "{}", text);
+    }
+}
+
+#[test]
+fn what_its_parent_alone_identifies_has_the_identity_of_one_that_exists() {
+    let sales = |shard: &str, key: &str, expect: &str| {
+        support::with_table(&format!(
+            r#"
+[entity.Event]
+attributes = {{ eventId = "ulid", title = "string" }}
+key = ["EVENT#{{eventId}}", "EVENT"]
+expect = {{ count = 50 }}
+[entity.Sales]
+attributes = {{ eventId = "ulid" }}
+identity = ["eventId"]
+key = ["EVENT#{{eventId}}{key}", "SALES"]
+{shard}
+aggregates = {{ sold = "count Ticket" }}
+expect = {{ {expect} }}
+[entity.Ticket]
+attributes = {{ ticketId = "ulid", eventId = "ulid", holder = "string" }}
+key = ["TICKET#{{ticketId}}", "TICKET"]
+expect = {{ count = 5000 }}
+"#
+        ))
+    };
+    let one = "per = \"Event\", average = 1, max = 1";
+    for (shard, key, expect) in [
+        ("", "", one),
+        ("", "", "count = 50"),
+        ("shard = { count = 10 }", "#SALES#{shard}", "count = 500"),
+        ("shard = { count = 10 }", "#SALES#{shard}", "per = \"Event\", average = 10, max = 10"),
+    ] {
+        let model = support::model(&sales(shard, key, expect));
+        let items = support::items_of(&model, 1000);
+        assert_eq!(support::violations(&model, &items), "", "{key}");
+        let ids = |entity: &str| -> BTreeSet<String> {
+            let own = items.iter().filter(|item| item["type"].as_text() == Some(entity));
+            own.filter_map(|item| item["eventId"].as_text().map(str::to_owned)).collect()
+        };
+        assert!(ids("Sales").is_subset(&ids("Event")) && !ids("Sales").is_empty());
     }
 }
 

@@ -3,6 +3,8 @@
 use super::Generator;
 use super::values::plain_value;
 use crate::item::Attributes;
+use crate::keys::key_mapping::membership;
+use crate::model::condition::Condition;
 use crate::model::{Attribute, Entity, IndexKey, Model};
 use crate::random::{at, hash};
 use std::collections::BTreeMap;
@@ -12,22 +14,36 @@ const FEW: u64 = 3;
 /// How often values are drawn until they are as wanted.
 const MAX_DRAWS: u64 = 64;
 
-/// How many items are in a sparse index whose number the model declares, by entity and index.
-pub(super) type SparseCounts = BTreeMap<(String, String), u64>;
+/// A sparse index whose number of items the model declares.
+pub(super) struct SparseIndex {
+    /// How many of the generated items are in it.
+    pub count: u64,
+    /// What they meet: the declared condition, and that they have the attributes of the key.
+    condition: Condition,
+}
 
-/// Returns the numbers of items in sparse indexes, if `seeded` of the `expected` items of each entity are generated.
-pub(super) fn sparse_counts(model: &Model, seeded: &BTreeMap<String, u64>, expected: &[f64]) -> SparseCounts {
-    let mut counts = SparseCounts::new();
+/// Sparse indexes, by entity and index.
+pub(super) type SparseIndexes = BTreeMap<(String, String), SparseIndex>;
+
+/// Returns the sparse indexes whose numbers of items are declared, if `seeded` of the `expected` items of each entity are generated.
+pub(super) fn sparse_indexes(
+    model: &Model,
+    seeded: &BTreeMap<String, u64>,
+    expected: &[f64],
+) -> SparseIndexes {
+    let mut indexes = SparseIndexes::new();
     for (entity, expected) in model.entities.iter().zip(expected) {
         let items = seeded.get(&entity.name).copied().unwrap_or_default();
-        for own in entity.indexes.iter().filter(|own| !own.when.is_empty()) {
-            let Some(declared) = own.count else { continue };
+        for own in &entity.indexes {
+            let condition = membership(entity, own);
+            let Some(declared) = own.count.filter(|_| !condition.is_empty()) else { continue };
             let share = (declared as f64 / expected.max(1.0)).min(1.0);
             let wanted = ((items as f64 * share).round() as u64).max(FEW.min(declared)).min(items);
-            counts.insert((entity.name.clone(), own.index.clone()), wanted);
+            let sparse = SparseIndex { count: wanted, condition };
+            indexes.insert((entity.name.clone(), own.index.clone()), sparse);
         }
     }
-    counts
+    indexes
 }
 
 impl Generator<'_> {
@@ -39,17 +55,17 @@ impl Generator<'_> {
         drawn: &[&Attribute],
         values: &mut Attributes,
     ) {
-        let wanted = |own| Some((own, self.is_wanted(entity, own, number)?));
-        let sparse: Vec<(&IndexKey, bool)> = entity.indexes.iter().filter_map(wanted).collect();
+        let wanted = |own| self.wanted(entity, own, number);
+        let sparse: Vec<(&Condition, bool)> = entity.indexes.iter().filter_map(wanted).collect();
         let mentioned = |attribute: &&&Attribute| {
-            sparse.iter().any(|(own, _)| own.when.mentions(&attribute.name))
+            sparse.iter().any(|(condition, _)| condition.mentions(&attribute.name))
                 && self.is_free(entity, attribute)
         };
         let mentioned: Vec<&Attribute> = drawn.iter().filter(mentioned).copied().collect();
         let before = values.clone();
         for turn in 0..MAX_DRAWS {
             if mentioned.is_empty()
-                || sparse.iter().all(|(own, is_wanted)| own.when.holds(values) == *is_wanted)
+                || sparse.iter().all(|(condition, is_wanted)| condition.holds(values) == *is_wanted)
             {
                 return;
             }
@@ -68,14 +84,15 @@ impl Generator<'_> {
         *values = before;
     }
 
-    /// Whether an item should be in a sparse index; `None` if the model does not say how many are. Those that should are spread evenly.
-    fn is_wanted(&self, entity: &Entity, own: &IndexKey, number: u64) -> Option<bool> {
-        let wanted = *self.sparse.get(&(entity.name.clone(), own.index.clone()))?;
+    /// The condition of a sparse index, and whether an item should meet it; `None` if the model does not say how many do. Those that should are
+    /// spread evenly.
+    fn wanted(&self, entity: &Entity, own: &IndexKey, number: u64) -> Option<(&Condition, bool)> {
+        let SparseIndex { count, condition } = self.sparse.get(&(entity.name.clone(), own.index.clone()))?;
         let items = self.numbered(entity).max(1);
         let start = hash(&own.index) % items;
         let before =
-            |number: u64| (u128::from(number) * u128::from(wanted) + u128::from(start)) / u128::from(items);
-        Some(before(number + 1) > before(number))
+            |number: u64| (u128::from(number) * u128::from(*count) + u128::from(start)) / u128::from(items);
+        Some((condition, before(number + 1) > before(number)))
     }
 
     /// Whether nothing depends on the value of an attribute that was drawn.
