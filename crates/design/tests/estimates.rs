@@ -10,7 +10,7 @@ use partita_design::capacity::cost::{cost, stored_bytes};
 use partita_design::capacity::estimate::read_units;
 use partita_design::capacity::key_card::{Verdict, cards};
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
-use partita_design::capacity::size;
+use partita_design::capacity::{size, write_effects};
 use partita_design::generate::Generator;
 use partita_design::item::{attributes, item_size};
 use partita_design::keys::key_mapping::TableOrIndex;
@@ -554,4 +554,47 @@ fn what_another_entity_adds_to_a_key_is_what_it_has_under_the_same_key() {
     )));
     let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
     assert_eq!(plan.steps[0].items.average, 5.0 + 5.0);
+}
+
+#[test]
+fn the_time_buckets_of_a_key_divide_the_items() {
+    let text = |expect: &str| {
+        support::with_table(&format!(
+            "[entity.Device]\nattributes = {{ deviceId = \"id\" }}\nkey = [\"DEVICE#{{deviceId}}\", \"DEVICE\"]\nexpect = {{ count = 1000 }}\n\
+             [entity.Reading]\nattributes = {{ deviceId = \"id\", at = \"timestamp\", value = \"decimal\" }}\n\
+             key = [\"DEVICE#{{deviceId}}#{{at:day}}\", \"READING#{{at}}\"]\nexpect = {{ {expect}, bytes = 400 }}\n"
+        ))
+    };
+    let of = |expect: &str| {
+        let model = support::model(&text(expect));
+        let card = cards(&model).into_iter().find(|card| card.mapping.entity.name == "Reading").unwrap();
+        (card.values.unwrap(), card.items)
+    };
+    let (values, items) = of("per = \"Device\", average = 400_000, max = 600_000");
+    assert_eq!((values.value.round(), items.average.round()), (365_000.0, 1_096.0));
+    assert!(values.basis.is_assumed() && !items.is_known(), "how long items stay is not declared");
+    let (values, items) = of("count = 5_000_000");
+    assert!((values.value * items.average / 5e6 - 1.0).abs() < 0.01, "{values:?} {items:?}");
+    assert_eq!(of("count = 5_000_000, max = 10").1.max, 10.0);
+}
+
+#[test]
+fn an_entry_that_moves_within_a_sparse_index_is_two_writes() {
+    let units = |key: &str, when: &str, count: u32| {
+        let text = support::with_table(&format!(
+            "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+             [entity.Order]\nattributes = {{ orderId = \"ulid\", status = \"NEW|PAID|SENT|DONE\", claimedBy = \"id?\" }}\n\
+             key = [\"ORDER#{{orderId}}\", \"ORDER\"]\nindex.GSI1 = {{ key = [\"{key}\", \"{{orderId}}\"]{when}, count = {count} }}\n\
+             expect = {{ count = 1000, bytes = 300 }}\n[write]\nadvance = {{ update = \"Order\", set = [\"status\", \"claimedBy\"] }}\n"
+        ));
+        let model = support::model(&text);
+        (
+            write_effects::units(&model, &model.writes[0]),
+            write_effects::basis(&model, &model.writes[0]).is_assumed(),
+        )
+    };
+    assert_eq!(units("S#{status}", ", when = \"status != 'DONE'\"", 800), (1.0 + 1.6, true));
+    assert_eq!(units("BY#{claimedBy}", "", 1000), (1.0 + 2.0, true));
+    // All items there have the same key.
+    assert_eq!(units("S#{status}", ", when = \"status == 'NEW'\"", 800), (1.0 + 1.0, false));
 }

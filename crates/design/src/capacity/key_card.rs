@@ -88,11 +88,9 @@ pub fn cards(model: &Model) -> Vec<KeyCard<'_>> {
 }
 
 fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m> {
-    let fixed: Vec<String> =
-        mapping.partition.fields().filter(|name| *name != SHARD).map(str::to_owned).collect();
-    let keys = shards::in_use(model, &mapping);
-    let (mut items, shards) =
-        (estimate::items_at(model, &mapping, &fixed).under_keys(&mapping, keys), keys.value);
+    let shards = shards::in_use(model, &mapping);
+    let mut items = items_of_value(model, &mapping).under_keys(&mapping, shards);
+    let shards = shards.value;
     items.average = (items.average / shards).max(items.average.min(1.0));
     items.max = (items.max / shards).max(items.max.min(1.0));
     let values = values(model, &mapping, items);
@@ -106,6 +104,32 @@ fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m
         verdict,
         reason,
         mapping,
+    }
+}
+
+/// The items under one value, whatever its shard. How long items stay is not declared: those of a time bucket are assumed to be a part of those of a
+/// year.
+fn items_of_value(model: &Model, mapping: &KeyMapping<'_>) -> ItemCount {
+    let (mut fixed, mut buckets) = (Vec::new(), 1.0);
+    for part in &mapping.partition.parts {
+        match part {
+            Part::Field { name, format: Format::Bucket(length) } if mapping.partition.truncates(name) => {
+                buckets *= buckets_of_a_year(*length);
+            }
+            Part::Field { name, .. } if name != SHARD => fixed.push(name.clone()),
+            Part::Field { .. } | Part::Text(_) => {}
+        }
+    }
+    let all = estimate::items_at(model, mapping, &fixed);
+    if buckets <= 1.0 || all.max <= 1.0 {
+        return all;
+    }
+    let part = |items: f64| (items / buckets).max(items.min(1.0));
+    ItemCount {
+        average: part(all.average),
+        max: part(all.max),
+        basis: Basis::Assumed,
+        max_basis: Basis::Assumed,
     }
 }
 
@@ -126,7 +150,7 @@ fn values(model: &Model, mapping: &KeyMapping<'_>, items: ItemCount) -> Option<E
     }
     // No more than the items are divided into; where nobody knows into how many, than there are items.
     let total = estimate::total(model, mapping.entity);
-    let each = if items.is_known() { items.average.max(1.0) } else { 1.0 };
+    let each = if items.is_known() || !is_bounded { items.average.max(1.0) } else { 1.0 };
     let most = Estimate::new(total.value / each, total.basis.and(items.basis));
     if !total.basis.is_assumed() && (!is_bounded || values.value > most.value) {
         return Some(most);
@@ -142,12 +166,21 @@ fn left_by_when(mapping: &KeyMapping<'_>, name: &str, format: Format) -> Option<
 }
 
 fn field_values(model: &Model, entity: &Entity, name: &str, format: Format) -> Option<Estimate> {
-    // Times: the values of a year.
     if let Format::Bucket(length) = format {
-        let a_year = [(4, 1.0), (7, 12.0), (10, 365.0), (13, 8_760.0), (16, 525_600.0)];
-        return a_year.iter().find(|(own, _)| *own == length).map(|(_, number)| Estimate::derived(*number));
+        return Some(Estimate::assumed(buckets_of_a_year(length)));
     }
     estimate::distinct(model, entity, name)
+}
+
+/// The number of time buckets in a year that keep so many characters of a time.
+fn buckets_of_a_year(length: usize) -> f64 {
+    match length {
+        ..7 => 1.0,
+        7 => 12.0,
+        8..=10 => 365.0,
+        11..=13 => 8_760.0,
+        _ => 525_600.0,
+    }
 }
 
 /// The verdict on a partition key, and its reason. It agrees with the findings of the check.

@@ -3,7 +3,7 @@
 use crate::capacity::basis::Basis;
 use crate::capacity::estimate::{self, ItemCount, write_units};
 use crate::capacity::size;
-use crate::keys::key_mapping::TableOrIndex;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Action, Entity, Index, Model, Projection, Verb, Write};
 use std::fmt;
 
@@ -43,6 +43,8 @@ pub enum EffectKind {
     Markers(Vec<String>),
     /// An update adds the item to a sparse index or removes it.
     Membership,
+    /// An update adds the item to a sparse index, removes it, or changes the key that it has there.
+    MembershipOrMove,
     /// An update changes the key of an index entry.
     Move,
 }
@@ -64,6 +66,9 @@ impl fmt::Display for EffectKind {
             EffectKind::Delete => "delete",
             EffectKind::Markers(names) => return write!(out, "marker of unique {}", names.join(", ")),
             EffectKind::Membership => "added or removed",
+            EffectKind::MembershipOrMove => {
+                "added, removed, or deleted under the old key and put under the new"
+            }
             EffectKind::Move => "delete under the old key, put under the new",
         })
     }
@@ -171,7 +176,14 @@ fn index_effect(
         Verb::Delete => (1.0, EffectKind::Delete),
         Verb::Update => {
             let hashed = mapping.shard.and_then(|shard| shard.by.as_deref());
-            let key = mapping.fields().chain(hashed.filter(|_| mapping.shards() > 1)).any(touches);
+            let touched: Vec<&str> = mapping
+                .fields()
+                .chain(hashed.filter(|_| mapping.shards() > 1))
+                .filter(|name| touches(name))
+                .collect();
+            // What all items there have in common moves none.
+            let moves = touched.iter().any(|name| mapping.when.fixed(name).is_none());
+            let key = !touched.is_empty();
             let membership = mapping.when.attributes().into_iter().any(touches);
             let data = match &index.project {
                 Projection::All => !action.set.is_empty(),
@@ -179,6 +191,7 @@ fn index_effect(
                 Projection::Include(names) => names.iter().any(|name| touches(name)),
             };
             match (membership, key, data) {
+                (true, _, _) if moves => (of_changed_entry(model, &mapping), EffectKind::MembershipOrMove),
                 (true, _, _) => (1.0, EffectKind::Membership),
                 (false, true, _) => (2.0, EffectKind::Move),
                 (false, false, true) => (1.0, EffectKind::Put),
@@ -186,15 +199,24 @@ fn index_effect(
             }
         }
     };
+    // Which items an update concerns, in the index or not, is not declared.
+    let open = if kind == EffectKind::MembershipOrMove { Basis::Assumed } else { Basis::Derived };
     Some(Effect {
         verb: action.verb,
         entity: entity.name.clone(),
         index: Some(index.name.clone()),
         times: times * entries,
         units: times * entries * one,
-        basis: number.basis.and(basis).and(Basis::Derived),
+        basis: number.basis.and(basis).and(open),
         kind,
     })
+}
+
+/// How many entries of a sparse index an update writes that changes the key and whether there is one: it deletes one and puts one, if the items before
+/// and after it are in the index as often as all items are.
+fn of_changed_entry(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
+    let here = estimate::items_at(model, mapping, &[]).average;
+    (2.0 * here / estimate::count(model, mapping.entity).max(1.0)).clamp(1.0, 2.0)
 }
 
 /// Returns the write units of one execution.
