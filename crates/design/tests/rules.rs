@@ -1653,3 +1653,31 @@ fn a_copy_holds_as_much_of_a_time_as_its_original() {
         assert!(!codes(&text(original, copy), "").contains(&"P203"), "{original} {copy}");
     }
 }
+
+#[test]
+fn rule_72_shards_spread_the_parts_of_a_counter_and_not_one_item() {
+    let events = |shard: &str, key: &str, counter: &str, counted: &str| {
+        support::with_table(&format!(
+            "[entity.Event]\nattributes = {{ eventId = \"ulid\", title = \"string\" }}\nkey = [\"EVENT#{{eventId}}{key}\", \"EVENT\"]\n{shard}\n\
+             expect = {{ count = 5, bytes = 300 }}\n{counter}\n\
+             [entity.Ticket]\nattributes = {{ ticketId = \"ulid\", eventId = \"ulid\" }}\nkey = [\"TICKET#{{ticketId}}\", \"TICKET\"]\n\
+             expect = {{ count = 5_000_000, bytes = 200 }}\n[pattern]\nevent = {{ in = [\"eventId\"], out = \"Event\", rps = 10 }}\n\
+             ticket = {{ in = [\"ticketId\"], out = \"Ticket\", rps = 10 }}\n\
+             [write]\nsell = {{ transact = [\"create Ticket\", \"update {counted} set sold\"], rps = 4000 }}\n"
+        ))
+    };
+    let help = |text: &str| {
+        let mut hot = findings(text).into_iter().filter(|finding| finding.code == "P210");
+        hot.next().map(|finding| finding.help)
+    };
+    let sold = "aggregates = { sold = \"count Ticket\" }";
+    for (shard, key) in [("", ""), ("shard = { count = 3 }", "#{shard}")] {
+        let help = help(&events(&format!("{shard}\n{sold}"), key, "", "Event")).unwrap();
+        assert!(help.contains("identity = [\"eventId\"]") && help.contains("shard = { count = "), "{help}");
+    }
+    let counter = format!(
+        "[entity.Sales]\nattributes = {{ eventId = \"ulid\" }}\nidentity = [\"eventId\"]\nkey = [\"EVENT#{{eventId}}#SALES#{{shard}}\", \"SALES\"]\n\
+         shard = {{ count = 10 }}\n{sold}\nexpect = {{ count = 50, bytes = 120 }}\n"
+    );
+    assert_eq!(help(&events("", "", &counter, "Sales")), None);
+}

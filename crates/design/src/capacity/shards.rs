@@ -9,8 +9,22 @@ use crate::model::{Attribute, Model, Shard};
 use crate::template::SHARD;
 use std::collections::BTreeSet;
 
+/// Returns whether one item is all that is under one logical partition key: shards do not spread it. Those that are declared to have one identity
+/// may be the parts of a counter.
+pub fn is_single(mapping: &KeyMapping<'_>) -> bool {
+    let entity = mapping.entity;
+    let is_named = entity.identity.is_empty() && entity.versions.is_none();
+    is_named
+        && entity
+            .identity()
+            .is_some_and(|id| mapping.partition.has_field(id) && !mapping.partition.truncates(id))
+}
+
 /// Returns in how many shards the items of one logical partition key are; 1 if the key has none.
 pub fn in_use(model: &Model, mapping: &KeyMapping<'_>) -> Estimate {
+    if is_single(mapping) {
+        return Estimate::derived(1.0);
+    }
     let all = Estimate::derived(mapping.shards() as f64);
     let known = hashed(mapping).and_then(|(shard, by)| shards_of(model, mapping, shard, by));
     known.filter(|known| known.value < all.value).unwrap_or(all)

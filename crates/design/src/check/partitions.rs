@@ -7,10 +7,11 @@ use crate::capacity::heat::{self, Heat, MAX_READS, MAX_WRITES};
 use crate::capacity::key_card::{
     few_values, is_boolean, is_cool, is_crowded, is_exempt, is_hopeless, is_sharded, is_time, skew,
 };
-use crate::capacity::shards::{hashed, spreading_attribute};
+use crate::capacity::shards::{self, hashed, spreading_attribute};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_number;
 use crate::keys::key_mapping::KeyMapping;
+use crate::model::Entity;
 use crate::model::value_type::ValueType;
 use crate::template::{SHARD, Template};
 use std::collections::BTreeMap;
@@ -201,7 +202,10 @@ impl<'m> Checker<'m> {
         };
         let help = if heat.writes > MAX_WRITES {
             let share = heat::share_of_shard(self.model, mapping).likely.value;
-            self.more_shards(mapping, likely.shards(share))
+            match shards::is_single(mapping) {
+                true => in_parts(mapping.entity, likely.shards(share)),
+                false => self.more_shards(mapping, likely.shards(share)),
+            }
         } else {
             format!("cache these reads, or keep {} copies of the item", likely.copies())
         };
@@ -240,4 +244,13 @@ impl<'m> Checker<'m> {
             );
         }
     }
+}
+
+/// What to do about one item that takes too many writes: shards do not spread it, but parts of what changes.
+fn in_parts(entity: &Entity, count: u64) -> String {
+    let id = entity.identity().unwrap_or_default();
+    format!(
+        "one {} takes these writes, and no shard spreads one item: keep what changes so often in an entity of its own whose items are its parts, with identity = [\"{id}\"], #{{shard}} in the key and shard = {{ count = {count} }}",
+        entity.name
+    )
 }
