@@ -865,6 +865,33 @@ fn values_in_upper_case_that_an_attribute_has_are_no_words() {
 }
 
 #[test]
+fn what_an_attribute_says_goes_before_coincidences() {
+    let keys_of = |items: &[Item]| {
+        let draft = infer(items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, items);
+        keys(&draft.model.entities[0])
+    };
+    let facility =
+        |name: &&str| item(&[("PK", "facility::0007"), ("SK", name), ("name", name), ("hour", "N:7")]);
+    let key = keys_of(&["Cheakamus", "Rubble"].iter().map(facility).collect::<Vec<_>>());
+    assert!(!key[0].contains("hour") && key[1] == "{name}", "{key:?}");
+    let park = item(&[("PK", "PARK#1"), ("SK", "Cheakamus"), ("parkId", "1"), ("name", "Cheakamus")]);
+    assert_eq!(keys_of(&[park])[1], "{name}");
+    let version = |number: usize| {
+        let id = format!("d{number}x");
+        item(&[("PK", &format!("DOC#{id}")), ("SK", "v0001"), ("docId", &id), ("version", "N:1")])
+    };
+    assert_eq!(keys_of(&(0..3).map(version).collect::<Vec<_>>())[1], "v{version:04}");
+    let user = |number: usize| {
+        let (id, active) = (format!("u{number}x"), !number.is_multiple_of(3));
+        let mut user = item(&[("PK", &format!("ACTIVE#{active}")), ("SK", &format!("U#{id}")), ("uid", &id)]);
+        user.insert("active".to_owned(), Value::Bool(active));
+        user
+    };
+    assert_eq!(keys_of(&(0..20).map(user).collect::<Vec<_>>()), ["ACTIVE#{active}", "U#{uid}"]);
+}
+
+#[test]
 fn a_part_of_an_index_key_is_an_attribute() {
     for sparse in [false, true] {
         let product = |number: usize| {

@@ -74,7 +74,7 @@ fn explain_most(texts: &Texts<'_>, vocabulary: &Vocabulary<'_>) -> Option<Vec<Pa
 fn is_made_of((text, item): &(&str, &Item), parts: &[Part]) -> bool {
     let made = parts.iter().map(|part| match part {
         Part::Text(text) => Some(text.clone()),
-        Part::Field { name, format } => format.apply(item.get(name)?.as_text()?),
+        Part::Field { name, format } => format.apply(text_in_key(item, name)?),
     });
     made.collect::<Option<String>>().is_some_and(|made| made == *text)
 }
@@ -137,13 +137,17 @@ impl Search<'_> {
         let last = steps.len();
         // A few texts end alike by chance.
         let is_glued = matches!(self.parts.last(), Some(Part::Field { .. })) && texts.len() >= MIN_GLUED;
-        let is_own = |word: &str| {
-            let is_design = is_upper_word(word) || self.vocabulary.words.contains(word);
-            word.is_empty() || is_design || ((is_start || is_glued) && is_word(word))
+        let is_design = |word: &str| is_upper_word(word) || self.vocabulary.words.contains(word);
+        let is_own =
+            |word: &str| word.is_empty() || is_design(word) || ((is_start || is_glued) && is_word(word));
+        // A name that is the whole key is rather that name than a word.
+        let is_value = |(part, lengths): &(Part, Vec<usize>)| {
+            let is_all = texts.iter().zip(lengths).all(|((text, _), length)| text.len() == *length);
+            is_all && matches!(part, Part::Field { format: Format::Plain, .. }) && !is_design(texts[0].0)
         };
         // A sample of one tenant has the same text at the start of every key.
         let is_tenant = |(part, _): &(Part, Vec<usize>)| matches!(part, Part::Field { name, format: Format::Plain } if name_hints::is_tenant(name));
-        let starts_with_word = is_start && !steps.iter().any(is_tenant);
+        let starts_with_word = is_start && !steps.iter().any(|step| is_tenant(step) || is_value(step));
         let (place, literals) = match literal(texts, is_own) {
             Some(literal) => (if starts_with_word { 0 } else { last }, vec![literal]),
             None if is_start => (last, unmarked_words(texts)),
@@ -224,6 +228,9 @@ fn fields(texts: &Texts<'_>, attributes: &[Attribute], before: &str) -> Vec<(Par
             if !is_fixed && !texts.iter().zip(&lengths).all(ends) && !precedes_word(texts, &lengths) {
                 continue;
             }
+            if is_coincidence(texts, &attribute.name, format, &lengths, before) {
+                continue;
+            }
             let part = Part::Field { name: attribute.name.clone(), format };
             found.push((lengths.iter().sum(), is_lower, rank(&attribute.name, before), part, lengths));
         }
@@ -231,6 +238,17 @@ fn fields(texts: &Texts<'_>, attributes: &[Attribute], before: &str) -> Vec<(Par
     found
         .sort_by(|left, right| (right.0, left.1, left.2, &left.3).cmp(&(left.0, right.1, right.2, &right.3)));
     found.into_iter().map(|(_, _, _, part, lengths)| (part, lengths)).collect()
+}
+
+/// Whether a number with zeros before it is only by chance that of an attribute: it is the same in all texts, and the attribute is not
+/// called as the word before it.
+fn is_coincidence(texts: &Texts<'_>, name: &str, format: Format, lengths: &[usize], before: &str) -> bool {
+    let first = &texts[0].0[..lengths[0]];
+    let is_same = texts.iter().all(|(text, _)| text.starts_with(first));
+    let is_padded = matches!(format, Format::Padded { .. } | Format::Signed { .. });
+    let word = letters(before);
+    let is_named = !word.is_empty() && letters(name).starts_with(&word);
+    is_padded && first.starts_with('0') && texts.len() > 1 && is_same && !is_named
 }
 
 /// Whether the same word and separator follow different values without a separator: `1P#` and `2P#`.
@@ -245,10 +263,19 @@ fn precedes_word(texts: &Texts<'_>, lengths: &[usize]) -> bool {
     values.len() > 1 && is_word(&first[..word]) && rests().all(|rest| rest.starts_with(literal))
 }
 
+/// The value of an attribute as a key has it.
+fn text_in_key<'a>(item: &'a Item, name: &str) -> Option<&'a str> {
+    match item.get(name)? {
+        Value::Bool(true) => Some("true"),
+        Value::Bool(false) => Some("false"),
+        value => value.as_text(),
+    }
+}
+
 /// How long the value of an attribute is in each text, if all start with it.
 fn lengths(texts: &Texts<'_>, name: &str, format: Format) -> Option<Vec<usize>> {
     let length = |(text, item): &(&str, &Item)| {
-        let value = item.get(name).and_then(Value::as_text).and_then(|value| format.apply(value))?;
+        let value = text_in_key(item, name).and_then(|value| format.apply(value))?;
         (!value.is_empty() && text.starts_with(value.as_str())).then_some(value.len())
     };
     texts.iter().map(length).collect()
@@ -291,11 +318,14 @@ fn formats(kind: &ValueType, texts: &Texts<'_>) -> Vec<Format> {
     formats
 }
 
+/// The letters and digits of a name, in lower case.
+fn letters(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
 /// How well a name fits its place in a key: the lower, the better.
 fn rank(name: &str, before: &str) -> u8 {
-    let plain =
-        |text: &str| -> String { text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect() };
-    let (name_text, word) = (plain(name), plain(before));
+    let (name_text, word) = (letters(name), letters(before));
     match name_text.as_str() {
         text if !word.is_empty() && (text == format!("{word}id") || text == word) => 0,
         text if text.ends_with("id") => 2 - u8::from(!word.is_empty() && text.starts_with(&word)),
