@@ -170,7 +170,7 @@ impl Inference {
     fn learn_styles(&mut self, items: &[&Item]) {
         self.styles.clear();
         let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
-        for key in &self.known.keys {
+        for (position, key) in self.known.keys.iter().enumerate() {
             let mut values: Vec<KeyValue<'_>> = items
                 .iter()
                 .zip(&kinds)
@@ -181,11 +181,11 @@ impl Inference {
                 .collect();
             style::mark_named(&mut values, &self.known.keys);
             let is_named = key_template::is_semantic(key);
-            self.styles.push(if is_named {
-                KeyStyle::learn_named(&values)
-            } else {
-                KeyStyle::learn(&values)
-            });
+            let mut style = if is_named { KeyStyle::learn_named(&values) } else { KeyStyle::learn(&values) };
+            if position > 0 && !is_named {
+                style.words.extend(style::standing_texts(&values));
+            }
+            self.styles.push(style);
         }
     }
 

@@ -92,6 +92,34 @@ pub(super) fn mark_named(values: &mut [KeyValue<'_>], keys: &[String]) {
     values.iter_mut().zip(marks).for_each(|(value, is_named)| value.is_named = is_named);
 }
 
+/// Texts other than words that stand for one kind of items beside others whose sort keys differ: `v0` of the latest version beside `v1`, `v2`, …
+pub(super) fn standing_texts(values: &[KeyValue<'_>]) -> BTreeSet<String> {
+    let mut kinds: BTreeMap<&str, Vec<&KeyValue<'_>>> = BTreeMap::new();
+    let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for value in values {
+        kinds.entry(value.kind).or_default().push(value);
+        for piece in pieces(value.text) {
+            owners.entry(piece.text).or_default().insert(value.kind);
+        }
+    }
+    let is_varied = |own: &[&KeyValue<'_>]| own.iter().any(|value| value.text != own[0].text);
+    if !kinds.values().any(|own| is_varied(own)) {
+        return BTreeSet::new();
+    }
+    let has = |value: &KeyValue<'_>, text: &str| {
+        let mut own = value.item.iter().filter(|(name, _)| is_semantic(name));
+        own.any(|(_, own)| own.as_text() == Some(text))
+    };
+    let standing = kinds.values().filter_map(|own| {
+        let last = pieces(own[0].text).pop()?;
+        let is_text = !last.is_value && !is_word(last.text) && (1..=MAX_WORD).contains(&last.text.len());
+        let is_alone = own.len() >= MIN_VALUES && !is_varied(own) && owners[last.text].len() == 1;
+        let stands = is_text && is_alone && !own.iter().any(|value| has(value, last.text));
+        stands.then(|| last.text.to_owned())
+    });
+    standing.collect()
+}
+
 /// Returns whether a text is the start of an attribute.
 fn starts(item: &Item, start: &str) -> bool {
     item.values().any(|value| matches!(value, Value::String(text) if text.starts_with(start)))
