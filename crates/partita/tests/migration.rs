@@ -5,7 +5,9 @@
 mod support;
 
 use serde_json::json;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use support::Server;
 
 const USER: &str = "USER#01K6TH9480QZKHFWEAZCG61FZ7";
@@ -15,6 +17,41 @@ fn model_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
+}
+
+/// A command that carries over what an application changes.
+struct Following {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    printed: String,
+}
+
+impl Following {
+    fn start(server: &Server, arguments: &[&str]) -> Following {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_partita"))
+            .arg("model")
+            .args(arguments)
+            .args(["--apply", "--follow", "--endpoint"])
+            .arg(format!("http://{}", server.address))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Following { process, output, printed: String::new() }
+    }
+
+    fn wait_until_caught_up(&mut self) {
+        while !self.printed.contains("caught up") {
+            assert!(self.output.read_line(&mut self.printed).unwrap() > 0, "{}", self.printed);
+        }
+    }
+
+    /// Stops it; returns its exit code and what it has printed.
+    fn stop(mut self) -> (Option<i32>, String) {
+        Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap();
+        self.output.read_to_string(&mut self.printed).unwrap();
+        (self.process.wait().unwrap().code(), self.printed)
+    }
 }
 
 fn count(server: &Server, table: &str) -> u64 {
@@ -457,6 +494,125 @@ fn a_split_into_tables_that_share_an_entity_is_refused() {
     assert!(text.contains("both have an entity User"), "{text}");
     let text = server.model(2, &["consolidate", &shop, "--from", &shop, "--from", &people]);
     assert!(text.contains("would be read and written"), "{text}");
+}
+
+/// A table of one kind of pets, which were pets of any kind.
+fn kind_of_pets(name: &str, condition: &str) -> String {
+    format!(
+        "format = 1\n[table]\nname = \"{name}s\"\nkeys = [\"petId\"]\n[entity.{name}]\nwas = \"Pet{condition}\"\n\
+         attributes = {{ petId = \"id\", kind = \"string\", name = \"string\" }}\n\
+         [pattern]\n{0} = {{ in = [\"petId\"], out = \"{name}\" }}\n",
+        name.to_lowercase()
+    )
+}
+
+const PETS: &str = r#"
+format = 1
+[table]
+name = "Pets"
+keys = ["petId"]
+[entity.Pet]
+attributes = { petId = "id", kind = "string", name = "string" }
+[pattern]
+pet = { in = ["petId"], out = "Pet" }
+"#;
+
+fn put_pet(server: &Server, id: &str, kind: &str) {
+    put(server, "Pets", &[("petId", id), ("kind", kind), ("name", "Kit")]);
+}
+
+fn delete_pet(server: &Server, id: &str) {
+    let request = json!({ "TableName": "Pets", "Key": { "petId": { "S": id } } });
+    assert_eq!(server.call("DeleteItem", &request).0, 200);
+}
+
+/// A table of a cat, a dog and a bird, and the models of it, of cats and of dogs.
+fn pets(server: &Server, folder: &tempfile::TempDir) -> [String; 3] {
+    let request = json!({
+        "TableName": "Pets",
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{ "AttributeName": "petId", "AttributeType": "S" }],
+        "KeySchema": [{ "AttributeName": "petId", "KeyType": "HASH" }],
+    });
+    assert_eq!(server.call("CreateTable", &request).0, 200);
+    [("1", "CAT"), ("2", "DOG"), ("3", "BIRD")].iter().for_each(|(id, kind)| put_pet(server, id, kind));
+    [
+        model_file(folder, "pets.toml", PETS),
+        model_file(folder, "cats.toml", &kind_of_pets("Cat", " where kind == 'CAT'")),
+        model_file(folder, "dogs.toml", &kind_of_pets("Dog", " where kind == 'DOG'")),
+    ]
+}
+
+#[test]
+fn items_that_have_a_place_in_none_of_several_tables_are_named_and_stay() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let [old, cats, dogs] = pets(&server, &folder);
+    let people = model_file(&folder, "people.toml", PEOPLE);
+    let before = sorted_items(&server, "Pets");
+    let bird = "none of their conditions holds: say which, as in `was = \"Pet where kind == 'CAT'\"`\n           3\n";
+    for more in [&[][..], &["--apply"]] {
+        let printed =
+            server.model(1, &[&["split", &old, "--into", &people, &cats, &dogs][..], more].concat());
+        assert!(
+            printed.contains("         1 items are left alone: Pet becomes") && printed.contains(bird),
+            "{printed}"
+        );
+        assert!(!printed.contains("can be deleted"), "{printed}");
+        assert_eq!(server.call("DescribeTable", &json!({ "TableName": "Cats" })).0 == 200, !more.is_empty());
+    }
+    assert_eq!([count(&server, "Cats"), count(&server, "Dogs"), count(&server, "People")], [1, 1, 0]);
+    let printed = server.model(1, &["split", &old, "--into", &format!("{people}:Others"), "--apply"]);
+    assert!(
+        printed.contains("3 items of Pet, which the new model does not have, are not copied"),
+        "{printed}"
+    );
+    assert!(printed.contains("table Pets is unchanged and still needed"), "{printed}");
+    assert_eq!(sorted_items(&server, "Pets"), before);
+}
+
+#[test]
+fn items_that_have_a_place_in_several_tables_are_named_and_go_to_none() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let [old, cats, _] = pets(&server, &folder);
+    let others = model_file(&folder, "others.toml", &kind_of_pets("Other", ""));
+    for more in [&[][..], &["--apply"]] {
+        let printed = server.model(1, &[&["split", &old, "--into", &cats, &others][..], more].concat());
+        let reason = "they would become Cat of Cats and Other of Others: say which";
+        assert!(printed.contains(&format!("         1 items are left alone: {reason}")), "{printed}");
+        assert!(!printed.contains("can be deleted"), "{printed}");
+    }
+    assert_eq!([count(&server, "Cats"), count(&server, "Others")], [0, 2]);
+}
+
+#[test]
+fn what_an_application_updates_and_deletes_is_carried_into_the_table_where_it_belongs() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let [old, cats, dogs] = pets(&server, &folder);
+    delete_pet(&server, "3");
+    let mut following = Following::start(&server, &["split", &old, "--into", &cats, &dogs]);
+    following.wait_until_caught_up();
+    let becomes_dog = json!({
+        "TableName": "Pets", "Key": { "petId": { "S": "1" } }, "UpdateExpression": "SET kind = :kind",
+        "ExpressionAttributeValues": { ":kind": { "S": "DOG" } },
+    });
+    assert_eq!(server.call("UpdateItem", &becomes_dog).0, 200);
+    delete_pet(&server, "2");
+    put_pet(&server, "4", "CAT");
+    let are_carried = || {
+        let [cats, dogs] = ["Cats", "Dogs"].map(|table| sorted_items(&server, table));
+        cats.len() == 1 && cats[0].contains("\"4\"") && dogs.len() == 1 && dogs[0].contains("\"1\"")
+    };
+    let start = std::time::Instant::now();
+    while !are_carried() {
+        assert!(start.elapsed().as_secs() < 30, "{} {:?}", following.stop().1, sorted_items(&server, "Cats"));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let (code, printed) = following.stop();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(are_carried() && printed.contains("3 changes of the application carried over"), "{printed}");
 }
 
 #[test]
@@ -1421,8 +1577,6 @@ fn several_new_forms_of_an_item_are_not_verified_unless_their_identity_tells_the
 
 #[test]
 fn puts_before_and_after_an_item_moves_end_in_its_new_form() {
-    use std::io::{BufRead, BufReader, Read};
-    use std::process::{Command, Stdio};
     let server = Server::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (
@@ -1434,15 +1588,8 @@ fn puts_before_and_after_an_item_moves_end_in_its_new_form() {
         put_version(&server, "USER", &number.to_string(), &format!("version {version}"), version);
     };
     (0..400).for_each(|number| put(number, 0));
-    let mut migration = Command::new(env!("CARGO_BIN_EXE_partita"))
-        .args(["model", "migrate", &old, &new, "--apply", "--follow", "--endpoint"])
-        .arg(format!("http://{}", server.address))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(migration.stdout.take().unwrap());
+    let mut following = Following::start(&server, &["migrate", &old, &new]);
     let caught_up = std::sync::atomic::AtomicBool::new(false);
-    let mut printed = String::new();
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| {
             let mut version = 0;
@@ -1453,14 +1600,11 @@ fn puts_before_and_after_an_item_moves_end_in_its_new_form() {
             }
             version
         });
-        while !printed.contains("caught up") {
-            assert!(output.read_line(&mut printed).unwrap() > 0, "{printed}");
-        }
+        following.wait_until_caught_up();
         caught_up.store(true, std::sync::atomic::Ordering::Release);
         let last = writing.join().unwrap();
-        Command::new("kill").args(["-INT", &migration.id().to_string()]).status().unwrap();
-        output.read_to_string(&mut printed).unwrap();
-        assert_eq!(migration.wait().unwrap().code(), Some(0), "{printed}");
+        let (code, printed) = following.stop();
+        assert_eq!(code, Some(0), "{printed}");
         let found = sorted_items(&server, "Users");
         assert_eq!(found.len(), 400, "{printed}");
         let newest = found.iter().filter(|item| item.contains(&format!("\"version {last}\""))).count();

@@ -313,8 +313,9 @@ impl Migration<'_> {
         let now = self.read(source, &change.key)?;
         if let (Some(old), false) = (&change.old, self.tables.is_in_place()) {
             let before = self.tables.work(source, old.clone());
+            let stays = now.iter().filter(|work| work.target == before.target);
             let wanted: HashSet<u128> =
-                now.iter().flat_map(|work| self.new_keys(work)).map(|key| key_hash(&key)).collect();
+                stays.flat_map(|work| self.new_keys(work)).map(|key| key_hash(&key)).collect();
             let stale: Vec<Item> =
                 self.new_keys(&before).into_iter().filter(|key| !wanted.contains(&key_hash(key))).collect();
             let found = self.look_up(std::slice::from_ref(&before))?;

@@ -1,5 +1,6 @@
 //! The tables that a migration reads and those that it writes, each with its model.
 
+use partita_design::formatting::list;
 use partita_design::item::Item;
 use partita_design::migration::contents::key_hash;
 use partita_design::migration::{Image, Transition, key_of};
@@ -46,17 +47,34 @@ impl Tables {
             false => self.transition(source, target).image_elsewhere(&item),
         };
         let images = (0..self.targets.len()).map(|target| (target, image(target)));
+        // What stands against it in one target is said before what is not in another.
         let rank = |image: &Image<'_>| match image {
             Image::Item(_) => 0,
             Image::Copy { .. } => 1,
             Image::Marker => 2,
-            Image::Dropped => 3,
-            Image::Removed(_) => 4,
-            Image::Unknown(_) => 5,
+            Image::Unknown(_) => 3,
+            Image::Dropped => 4,
+            Image::Removed(_) => 5,
         };
-        let best = images.min_by_key(|(_, image)| rank(image));
+        let (items, others): (Vec<_>, Vec<_>) =
+            images.partition(|(_, image)| matches!(image, Image::Item(_)));
+        let reason = self.contested_places(&items);
+        let best = items.into_iter().chain(others).min_by_key(|(_, image)| rank(image));
         let (target, image) = best.unwrap_or_else(|| (0, Image::Unknown("there is no target".to_owned())));
+        let image = reason.map_or(image, Image::Unknown);
         Work { source, target, item, image }
+    }
+
+    /// Why an item goes nowhere that has a place in several targets: their models do not say which of them it goes to.
+    fn contested_places(&self, places: &[(usize, Image<'_>)]) -> Option<String> {
+        let names = places.iter().filter_map(|(target, image)| {
+            let Image::Item(new) = image else { return None };
+            Some(format!("{} of {}", new.entity.name, self.targets[*target].table))
+        });
+        let names: Vec<String> = names.collect();
+        let example = "`was = \"Pet where kind == 'CAT'\"`";
+        let reason = || format!("they would become {}: say which, as in {example}", list(&names));
+        (names.len() > 1).then(reason)
     }
 
     /// The hash of a key in a source. The same key in several tables is several keys.
