@@ -218,6 +218,33 @@ fn workbench_models_round_trip() {
     assert!(workbench::import("not json").unwrap_err().contains("not JSON"));
 }
 
+/// Workbench has texts and numbers; the formats of keys say more of what these hold.
+#[test]
+fn formats_of_workbench_keys_show_times_and_whole_numbers() {
+    for (name, model) in all() {
+        let text = workbench::export(&model).document.to_string();
+        let again = support::as_read(&workbench::import(&text).unwrap()[0]);
+        let report = partita_design::check(&again);
+        let misfits = report.findings.iter().filter(|finding| finding.code == "P222");
+        assert_eq!(misfits.map(|finding| &finding.message).collect::<Vec<_>>(), [""; 0], "{name}");
+    }
+    let facet = json!({
+        "FacetName": "Score", "TableData": [], "NonKeyAttributes": ["at", "points", "level"],
+        "KeyAttributeAlias": { "PartitionKeyAlias": "GAME#{at:month}", "SortKeyAlias": "{points:06.2}#{level:+03}" },
+    });
+    let keys = ["PK", "SK"].map(|name| json!({ "AttributeName": name, "AttributeType": "S" }));
+    let types = [("at", "S"), ("points", "N"), ("level", "N")];
+    let types = types.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }));
+    let table = json!({
+        "TableName": "Game", "KeyAttributes": { "PartitionKey": keys[0], "SortKey": keys[1] },
+        "NonKeyAttributes": types, "TableFacets": [facet],
+    });
+    let text = json!({ "DataModel": [table] }).to_string();
+    let model = support::as_read(&workbench::import(&text).unwrap()[0]);
+    let kinds = ["at", "points", "level"].map(|name| model.entities[0].attribute(name).unwrap().kind.print());
+    assert_eq!(kinds, ["timestamp", "decimal", "int"]);
+}
+
 #[test]
 fn onetable_schemas_round_trip() {
     for (name, model) in all() {

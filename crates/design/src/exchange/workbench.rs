@@ -10,7 +10,7 @@ use crate::item::Item;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::relational::naming::{field_name, free_name};
-use crate::template::Template;
+use crate::template::{Part, Template};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -213,7 +213,19 @@ fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Entity {
             entity.indexes.push(IndexKey::new(&index.name, key, 0..0));
         }
     }
+    take_formats(&mut entity);
     entity
+}
+
+/// The format has texts and numbers only: `{at:day}` shows that a text is a time, and `{version:08}` that a number is a whole one.
+fn take_formats(entity: &mut Entity) {
+    for part in entity.key.iter().flat_map(|template| &template.parts) {
+        let Part::Field { name, format } = part else { continue };
+        let attribute = entity.attributes.iter_mut().find(|own| own.name == *name);
+        if let Some((attribute, kind)) = attribute.zip(format.kind()) {
+            attribute.kind = kind;
+        }
+    }
 }
 
 fn add_attribute(entity: &mut Entity, name: &str, kind: ValueType) {

@@ -78,6 +78,16 @@ impl Format {
         BUCKETS.iter().find(|(_, own)| *own == length).map(|(name, _)| *name)
     }
 
+    /// Returns the type of what it writes, where not every value with a text can be written so.
+    pub fn kind(self) -> Option<ValueType> {
+        match self {
+            Format::Bucket(_) => Some(ValueType::Timestamp),
+            Format::Padded { decimals: 0, .. } | Format::Signed { decimals: 0, .. } => Some(ValueType::Int),
+            Format::Padded { .. } | Format::Signed { .. } => Some(ValueType::Decimal),
+            Format::Plain | Format::Escaped | Format::Lower => None,
+        }
+    }
+
     /// Returns the text of a value in a key; `None` if the value does not fit the format.
     pub fn apply(self, value: &str) -> Option<String> {
         match self {
