@@ -2,6 +2,7 @@
 
 pub mod basis;
 pub mod collection;
+pub mod contents;
 pub mod cost;
 pub mod estimate;
 pub mod growth;

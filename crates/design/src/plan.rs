@@ -17,6 +17,7 @@ pub(crate) mod needed;
 mod obstacle;
 mod requests;
 pub mod requirement;
+mod scan;
 mod shards;
 mod sort_condition;
 mod sort_key;
@@ -25,6 +26,7 @@ mod together;
 pub mod trial;
 
 use crate::capacity::basis::{Basis, Estimate};
+use crate::capacity::contents::contents;
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::size;
 use crate::item::Attributes;
@@ -37,6 +39,7 @@ use declared::Declared;
 use follow::Follow;
 pub use obstacle::{Obstacle, Unserved};
 use requirement::Requirement;
+use scan::Scan;
 pub use sort_condition::{SortCondition, sort_overlaps};
 use std::collections::{BTreeMap, BTreeSet};
 pub use together::SplitReason;
@@ -50,6 +53,8 @@ pub enum Operation {
     Query,
     /// BatchGetItem.
     BatchGet,
+    /// Scan.
+    Scan,
 }
 
 impl Operation {
@@ -59,7 +64,13 @@ impl Operation {
             Operation::Get => "GetItem",
             Operation::Query => "Query",
             Operation::BatchGet => "BatchGetItem",
+            Operation::Scan => "Scan",
         }
+    }
+
+    /// Returns whether it reads items by their whole keys.
+    pub fn is_by_key(self) -> bool {
+        matches!(self, Operation::Get | Operation::BatchGet)
     }
 }
 
@@ -176,6 +187,9 @@ impl<'k, 'm> Planner<'k, 'm> {
 
 impl<'m> Planner<'_, 'm> {
     fn run(&self) -> Result<Plan<'m>, Unserved<'m>> {
+        if let Some(scan) = Scan::of(self.model, self.pattern) {
+            return self.scan(&scan);
+        }
         let is_declared = self.declared.is_some();
         if let [one] = self.pattern.targets.as_slice() {
             let (_, steps) = self.single(one)?;
@@ -291,7 +305,7 @@ impl<'m> Planner<'_, 'm> {
 impl<'m> Step<'m> {
     /// Returns the step once for each key that it reads by: items of several entities that are completed from the table have keys of their own.
     pub fn by_key(&self) -> Vec<Step<'m>> {
-        if self.operation == Operation::Query || self.targets.len() < 2 {
+        if !self.operation.is_by_key() || self.targets.len() < 2 {
             return vec![self.clone()];
         }
         let of_entity = |entity: &&'m Entity| {
@@ -313,7 +327,7 @@ impl Step<'_> {
     /// Returns whether it reads from the table what the index of the step before lacks.
     pub fn completes(&self, before: &Step<'_>) -> bool {
         let same = self.targets.iter().zip(&before.targets).all(|(own, other)| own.name == other.name);
-        self.operation != Operation::Query && before.location.index.is_some() && same
+        self.operation.is_by_key() && before.location.index.is_some() && same
     }
 
     /// Returns the conditions of one of the requests: the first value of each alternative, and the shard that follows from them.
@@ -338,6 +352,9 @@ impl Step<'_> {
 
     /// Returns the condition on each key attribute by position; all but the last are equalities.
     pub fn clauses(&self) -> Vec<(usize, SortCondition)> {
+        if self.operation == Operation::Scan {
+            return Vec::new();
+        }
         let mut clauses: Vec<SortCondition> =
             self.partition.attributes().into_iter().map(SortCondition::Equals).collect();
         let pieces = match (&self.sort, self.sort.template()) {
@@ -392,6 +409,9 @@ impl Step<'_> {
 
     /// Returns what the units of the step rest on: the number of items, and their size.
     pub fn basis(&self, model: &Model) -> Basis {
+        if self.operation == Operation::Scan {
+            return contents(model, self.location).bytes.basis;
+        }
         let mappings = self.targets.iter().filter_map(|entity| self.location.mapping(entity));
         let sizes = mappings.map(|mapping| size::entry(model, &mapping).basis);
         sizes.fold(self.items.basis.and(self.fan_out_basis).and(Basis::Derived), Basis::and)

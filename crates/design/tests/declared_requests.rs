@@ -6,9 +6,15 @@ mod support;
 
 use partita_design::Severity::Error;
 use partita_design::audit::observed_read::{ObservedRead, ObservedSort, attribute_read, request_shapes};
+use partita_design::capacity::cost::cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::generate::Generator;
+use partita_design::item::Item;
 use partita_design::keys::keyspace::Keyspace;
-use partita_design::plan::plan;
+use partita_design::plan::trial::{Page, PreparedPlan, calls, difference, expected, known};
+use partita_design::plan::{Operation, plan};
 use partita_design::report::{explain, sent};
+use serde_json::Value;
 use support::{codes, findings, has, model, with_table};
 
 /// Cards of a board: an index has them in the order of their moves, another one without their texts.
@@ -166,5 +172,114 @@ fn bounds_keep_other_entities_out() {
         ));
         let warned = findings(&text).iter().any(|finding| finding.code == "P109");
         assert_eq!(warned, !is_alone, "{condition}");
+    }
+}
+
+/// Users and a few admins, who are in an index of their own.
+fn accounts(pattern: &str) -> String {
+    with_table(&format!(
+        "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [entity.User]\nattributes = {{ userId = \"id\", name = \"string\" }}\nkey = [\"USER#{{userId}}\", \"PROFILE\"]\n\
+         expect = {{ count = 1000, bytes = 2000 }}\n\
+         [entity.Admin]\nattributes = {{ adminId = \"id\", name = \"string\", since = \"date\" }}\nkey = [\"ADMIN#{{adminId}}\", \"PROFILE\"]\n\
+         index.GSI1 = {{ key = [\"ADMINS\", \"{{adminId}}\"] }}\nexpect = {{ count = 10, bytes = 400 }}\n\
+         [pattern]\nadmins = {{ out = \"Admin*\", rps = 1, {pattern} }}\n"
+    ))
+}
+
+const BY_TYPE: &str = "request = { scan = true, filter = \"type == 'Admin'\" }";
+const OF_INDEX: &str = "request = { scan = true, index = \"GSI1\" }";
+
+#[test]
+fn a_declared_scan_reads_all_items_whatever_the_keys_are() {
+    for (pattern, items, bytes) in [
+        (BY_TYPE, 1010.0, 1000.0 * 2000.0 + 10.0 * 400.0),
+        (OF_INDEX, 10.0, 10.0 * 400.0),
+        (&format!("limit = 5, {OF_INDEX}"), 5.0, 5.0 * 400.0),
+        // Which of them are the first is known when all are read.
+        (&format!("limit = 5, order = \"since desc\", {OF_INDEX}"), 10.0, 10.0 * 400.0),
+    ] {
+        for consistency in ["eventual", "strong"] {
+            let model = model(&accounts(&format!("consistency = \"{consistency}\", {pattern}")));
+            let planned = plan(&Keyspace::new(&model), &model.patterns[0]);
+            let Ok(plan) = planned else {
+                assert!(pattern.contains("GSI1") && consistency == "strong", "{pattern}");
+                continue;
+            };
+            let step = &plan.steps[0];
+            assert_eq!((plan.steps.len(), step.operation), (1, Operation::Scan), "{pattern}");
+            assert_eq!((step.items.average, step.bytes), (items, bytes), "{pattern}");
+            let each = if consistency == "strong" { 1.0 } else { 0.5 };
+            assert_eq!(plan.units(), (bytes / 4096.0).ceil() * each, "{pattern}");
+            assert_eq!(step.pages(), 1.0 + (bytes / 1_048_576.0).floor(), "{pattern}");
+        }
+    }
+    let whole = model(&accounts(BY_TYPE));
+    assert_eq!(codes(&accounts(BY_TYPE), "pattern.admins"), ["P114"]);
+    let cost = cost(&whole, &Prices::parse(DEFAULT_PRICES).unwrap());
+    assert_eq!(cost.patterns[0].units.value, 245.0);
+}
+
+#[test]
+fn a_declared_scan_is_printed_as_it_is_sent() {
+    let whole = model(&accounts(BY_TYPE));
+    let text = explain::text(&whole, None);
+    for line in [
+        "1. Scan on the table, as declared\n     options eventually consistent\n",
+        "filter  type == 'Admin' (after the read, billed in full)",
+        "also    returns User",
+        "reads   1010 items, 2 MB: 245 read units, at most 2 pages",
+        "1 request, 245 read units a call, 245 a second",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(!text.contains("key  "), "{text}");
+    let sorted = model(&accounts(&format!("limit = 5, order = \"since desc\", {OF_INDEX}")));
+    let text = explain::text(&sorted, None);
+    assert!(text.contains("then    sort by since, descending\n     then    keep the first 5\n"), "{text}");
+    for (language, call) in [
+        (
+            sent::Language::Cli,
+            "aws dynamodb scan --cli-input-json '{\"ExpressionAttributeNames\":{\"#f0\":\"type\"}",
+        ),
+        (sent::Language::Python, "client.scan(**{"),
+        (sent::Language::JavaScript, "new ScanCommand({"),
+        (sent::Language::Json, "\"operation\": \"Scan\""),
+    ] {
+        let text = sent::requests(&whole, None, language);
+        assert!(text.contains(call) && text.contains("FilterExpression"), "{text}");
+        assert!(!text.contains("KeyConditionExpression"), "{text}");
+    }
+    let text =
+        sent::requests(&model(&accounts(&format!("limit = 5, {OF_INDEX}"))), None, sent::Language::Cli);
+    assert!(text.contains("{\"IndexName\":\"GSI1\",\"Limit\":5,\"TableName\""), "{text}");
+}
+
+#[test]
+fn a_trial_sends_the_declared_scan() {
+    let text = accounts(&format!(
+        "{BY_TYPE} }}\nnamed = {{ in = [\"name\"], out = \"Admin*\", limit = 1, request = {{ scan = true, filter = \"name == 'Ann'\" }}"
+    ));
+    let model = model(&text);
+    let items: Vec<Item> = Generator::new(&model, 1, 50).items().collect();
+    let all = known(&model, &items);
+    for (pattern, filter) in model.patterns.iter().zip([None, Some("#f0 = :f0")]) {
+        let plan = plan(&Keyspace::new(&model), pattern).unwrap();
+        let call = calls(pattern, &all, 1).remove(0);
+        let mut sent = Vec::new();
+        let send = |operation: &'static str, body: &Value| {
+            sent.push((operation, body.clone()));
+            Ok::<_, ()>(Page { items: items.clone(), ..Page::default() })
+        };
+        let answer = PreparedPlan::new(&model, pattern, &plan, &all).execute(&call, send).unwrap();
+        let wanted = expected(&model, pattern, &call, &all);
+        assert_eq!(sent[0].0, "Scan");
+        assert!(sent[0].1.get("KeyConditionExpression").is_none() && sent[0].1.get("Limit").is_none());
+        assert_eq!(sent[0].1.get("FilterExpression").and_then(Value::as_str), filter);
+        if filter.is_none() {
+            assert_eq!(difference((&model, pattern), &wanted, &answer.items, &items), None);
+        } else {
+            assert_eq!(answer.items.len(), 1, "continued until one is left");
+        }
     }
 }

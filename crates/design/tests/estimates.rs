@@ -6,7 +6,8 @@ mod support;
 
 use partita_design::audit::recognise;
 use partita_design::capacity::basis::Estimate;
-use partita_design::capacity::cost::{cost, stored_bytes};
+use partita_design::capacity::contents::contents;
+use partita_design::capacity::cost::cost;
 use partita_design::capacity::estimate::read_units;
 use partita_design::capacity::key_card::{Verdict, cards};
 use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
@@ -293,7 +294,7 @@ fn markers_of_unique_values_are_stored_too() {
     let without = support::model(&text.replace("unique = [\"name\"]", ""));
     let key = "UNIQUE#Shop#name#".len() + 26;
     let marker = (2 * key + "PK".len() + "SK".len() + 100) as f64;
-    let stored = |model| stored_bytes(model, table).value;
+    let stored = |model| contents(model, table).stored().value;
     assert_eq!(stored(&model), stored(&without) + 10.0 * marker);
 }
 

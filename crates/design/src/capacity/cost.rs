@@ -1,9 +1,9 @@
 //! The monthly cost of a model at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
 
 use crate::capacity::basis::{Basis, Estimate};
-use crate::capacity::estimate::{self, read_units};
+use crate::capacity::contents::contents;
+use crate::capacity::estimate::read_units;
 use crate::capacity::prices::Prices;
-use crate::capacity::size;
 use crate::capacity::traffic::{DAY, Shape};
 use crate::capacity::write_effects;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
@@ -270,7 +270,7 @@ impl Cost {
 
     fn add_storage(&mut self, model: &Model) {
         for location in TableOrIndex::all(model) {
-            let stored = stored_bytes(model, location);
+            let stored = contents(model, location).stored();
             self.location(location.index.map(|index| index.name.as_str())).load.bytes += stored.value;
             self.single_table.bytes += stored.value;
             self.per_entity.bytes += stored.value;
@@ -295,23 +295,4 @@ fn units_apart(step: &Step<'_>) -> Vec<f64> {
         _ => read_units(own / requests, step.strong) * requests,
     };
     step.bytes_of_targets.iter().map(units).collect()
-}
-
-/// Returns the bytes of the table or an index, with what is billed for every item and index entry in addition.
-pub fn stored_bytes(model: &Model, location: TableOrIndex<'_>) -> Estimate {
-    let overhead = Estimate::derived(size::STORAGE_OVERHEAD);
-    let stored = location.mappings(model).into_iter().map(|mapping| {
-        estimate::items_at(model, &mapping, &[]).average() * (size::entry(model, &mapping) + overhead)
-    });
-    let items: Estimate = stored.sum();
-    if location.index.is_some() { items } else { items + markers(model, overhead) }
-}
-
-/// The bytes of the items that keep values unique: one for each item and each of its uniqueness rules.
-fn markers(model: &Model, overhead: Estimate) -> Estimate {
-    let of_entity = |entity| {
-        let each: Estimate = size::markers(model, entity).map(|bytes| bytes + overhead).sum();
-        estimate::total(model, entity) * each
-    };
-    model.entities.iter().filter(|entity| !entity.unique.is_empty()).map(of_entity).sum()
 }

@@ -1,6 +1,7 @@
 //! Heat: the share of the declared traffic that goes to the hottest partition key.
 
 use crate::capacity::basis::{Basis, Estimate};
+use crate::capacity::collection;
 use crate::capacity::estimate;
 use crate::capacity::shards;
 use crate::capacity::traffic::Shape;
@@ -9,7 +10,7 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::limits::Precision;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model, Pattern};
-use crate::plan::{Plan, Step, Unserved};
+use crate::plan::{Operation, Plan, Step, Unserved};
 use crate::template::{Format, Part};
 use std::collections::BTreeMap;
 
@@ -209,6 +210,10 @@ pub fn heat(
                 continue;
             };
             let rate = pattern.rps.unwrap_or_default() * shape.peak_of(pattern.peak);
+            if step.operation == Operation::Scan {
+                scanned(model, step, rate, &mut heats);
+                continue;
+            }
             // A call that does not know its shard reads all of them: they divide what a call reads, not the number of calls.
             let calls = match knows_shard(pattern, step, &mapping) {
                 true => share(model, &mapping),
@@ -224,6 +229,17 @@ pub fn heat(
         }
     }
     heats
+}
+
+/// Adds the heat of a Scan: every call reads each key once.
+fn scanned(model: &Model, step: &Step<'_>, rate: f64, heats: &mut BTreeMap<(String, String), Heat>) {
+    for mapping in step.location.mappings(model) {
+        let bytes = collection::at_the_fullest_key(model, &mapping);
+        let units = rate * estimate::read_units(bytes.value, step.strong);
+        let heat = heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
+        heat.reads += units;
+        heat.proven_reads += if bytes.basis.is_assumed() { 0.0 } else { units };
+    }
 }
 
 /// Whether the caller can compute in which shard the items are.

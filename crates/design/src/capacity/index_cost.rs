@@ -1,5 +1,6 @@
 //! What indexes cost a month: their storage, and the writes that maintain them.
 
+use crate::capacity::contents::contents;
 use crate::capacity::cost;
 use crate::capacity::prices::Prices;
 use crate::capacity::write_effects::effects;
@@ -28,7 +29,7 @@ pub fn months<'m>(model: &'m Model, prices: &Prices) -> Option<BTreeMap<&'m str,
     let month = |index: &'m Index| {
         let writes = units.get(&index.name).copied().unwrap_or_default();
         let load = cost::Load { writes, ..cost::Load::default() };
-        let gigabytes = cost::stored_bytes(model, TableOrIndex { index: Some(index) }).value / 1e9;
+        let gigabytes = contents(model, TableOrIndex { index: Some(index) }).stored().value / 1e9;
         (index.name.as_str(), load.on_demand(prices) + gigabytes * prices.gigabyte)
     };
     Some(model.indexes.iter().map(month).collect())

@@ -46,6 +46,11 @@ pub fn request_json(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>
             example_filter(examples, pattern, step).write_to(&mut body);
             body
         }
+        Operation::Scan => {
+            let mut body = scan_json(model, step);
+            example_filter(examples, pattern, step).write_to(&mut body);
+            body
+        }
         Operation::Get => get_json(model, step, &key(step)),
         Operation::BatchGet => batch_json(model, step, step.by_key().iter().map(key).collect()),
     }
@@ -244,7 +249,17 @@ pub fn query_json(model: &Model, step: &Step<'_>, texts: &[(usize, KeyTexts)]) -
     body
 }
 
-/// Adds the order, the limit and the consistency of a step to its Query.
+/// Returns the Scan of a step.
+pub fn scan_json(model: &Model, step: &Step<'_>) -> Value {
+    let mut body = json!({ "TableName": model.table.name });
+    if let Some(index) = step.location.index {
+        body["IndexName"] = json!(index.name);
+    }
+    add_options(&mut body, step);
+    body
+}
+
+/// Adds the order, the limit and the consistency of a step to its Query or Scan.
 fn add_options(body: &mut Value, step: &Step<'_>) {
     if !step.forward {
         body["ScanIndexForward"] = json!(false);

@@ -114,9 +114,7 @@ impl<'m> Planner<'_, 'm> {
             Some(declared) => self.declared_sort(declared, &mapping, &known, &settled)?,
             None => self.sort(&mapping, &known, &settled, self.pattern.range.as_ref())?,
         };
-        if self.pattern.strong && !location.is_consistent() {
-            return Err(Obstacle::Consistency);
-        }
+        self.consistent(location)?;
         let fixed = fixed_fields(&partitions, &prefix, &sort);
         let narrowing = narrowing(&mapping, &prefix);
         let held = HeldParts::new(&mapping, &prefix, &sort);
@@ -162,6 +160,43 @@ impl<'m> Planner<'_, 'm> {
         let values = self.values(mapping);
         let Remaining { filter, unfiltered, confirmations } = self.remaining(mapping, &held, &sort, &values);
         Access { filter, unfiltered, confirmations, ..access }
+    }
+
+    /// How an entity is reached without a key: by a read of all that the table or an index holds.
+    pub(super) fn access_without_key(
+        &self,
+        location: TableOrIndex<'m>,
+        entity: &'m Entity,
+    ) -> Result<Access<'m>, Obstacle> {
+        let mapping = self.usable(location, entity)?;
+        self.consistent(location)?;
+        let held = HeldParts::none(entity);
+        let Remaining { filter, unfiltered, .. } =
+            self.remaining(&mapping, &held, &SortCondition::Any, &BTreeMap::new());
+        Ok(Access {
+            partition: Template::default(),
+            sort: SortCondition::Any,
+            prefix: Template::default(),
+            sort_key: Template::default(),
+            narrowing: Template::default(),
+            narrowing_fields: Template::default(),
+            fan_out: 1,
+            fan_out_basis: Basis::Declared,
+            in_turn: false,
+            shards: ReadShards::all(),
+            filter,
+            confirmations: Vec::new(),
+            unfiltered,
+            fixed: Vec::new(),
+            alternatives: Alternatives::new(),
+            is_selective: false,
+            mapping,
+        })
+    }
+
+    /// Checks that the table or an index can be read as consistently as the pattern asks.
+    fn consistent(&self, location: TableOrIndex<'m>) -> Result<(), Obstacle> {
+        if self.pattern.strong && !location.is_consistent() { Err(Obstacle::Consistency) } else { Ok(()) }
     }
 
     /// The keys of an entity in the table or an index, if the index holds all its items that the pattern asks for.

@@ -91,8 +91,10 @@ impl Step<'_> {
     pub fn unsent_requirements(&self, model: &Model) -> Vec<Requirement> {
         let keys = self.location.key_names(model);
         let is_key = |name: &str| keys.iter().any(|key| key == name);
-        let is_unsent = |requirement: &&Requirement| {
-            self.operation != Operation::Query || requirement.attributes().into_iter().any(is_key)
+        let is_unsent = |requirement: &&Requirement| match self.operation {
+            Operation::Get | Operation::BatchGet => true,
+            Operation::Query => requirement.attributes().into_iter().any(is_key),
+            Operation::Scan => false,
         };
         self.filter.iter().filter(is_unsent).cloned().collect()
     }

@@ -88,7 +88,7 @@ impl<'m> Planner<'_, 'm> {
     }
 
     /// The items that a filter on inputs leaves; what other tests leave is not known.
-    fn left_by_inputs(&self, access: &Access<'m>, read: ItemCount) -> ItemCount {
+    pub(super) fn left_by_inputs(&self, access: &Access<'m>, read: ItemCount) -> ItemCount {
         let tested = access.filter.iter().filter_map(|requirement| match requirement {
             Requirement::Input(name) => Some(name),
             _ => None,
@@ -103,7 +103,7 @@ impl<'m> Planner<'_, 'm> {
     }
 }
 
-fn share(part: f64, whole: f64) -> f64 {
+pub(super) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 1.0 }
 }
 

@@ -14,6 +14,11 @@ pub(super) struct HeldParts<'m> {
 }
 
 impl<'m> HeldParts<'m> {
+    /// Where there is no key condition.
+    pub fn none(entity: &'m Entity) -> HeldParts<'m> {
+        HeldParts { entity, parts: Vec::new() }
+    }
+
     pub fn new(mapping: &KeyMapping<'m>, prefix: &Template, sort: &SortCondition) -> HeldParts<'m> {
         let mut held = HeldParts { entity: mapping.entity, parts: Vec::new() };
         mapping.partition.attributes().iter().for_each(|whole| held.add(whole, whole, false));

@@ -2,7 +2,7 @@
 //! by the attribute, never expires, and fails the condition of a lock.
 
 use super::requirement::Requirement;
-use super::{Operation, Step, plans};
+use super::{Step, plans};
 use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Model};
 use std::collections::{BTreeMap, HashMap};
@@ -46,7 +46,7 @@ impl NeededAttributes {
         for pattern in &model.patterns {
             let planned = plans.get(pattern.name.as_str()).and_then(|plan| plan.as_ref().ok());
             let steps = planned.into_iter().flat_map(|plan| &plan.steps);
-            for step in steps.filter(|step| step.operation == Operation::Query) {
+            for step in steps.filter(|step| !step.operation.is_by_key()) {
                 needed.add_step(step);
             }
             if let Some(request) = &pattern.request {

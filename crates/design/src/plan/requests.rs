@@ -116,7 +116,7 @@ impl<'m> Planner<'_, 'm> {
     }
 
     /// A second read from the table for attributes that the index lacks.
-    fn hydration(
+    pub(super) fn hydration(
         &self,
         accesses: &[(&Target, Access<'m>)],
         step: &Step<'m>,
@@ -185,7 +185,7 @@ impl<'m> Planner<'_, 'm> {
 }
 
 /// What several accesses require, each requirement once.
-fn united(
+pub(super) fn united(
     accesses: &[(&Target, Access<'_>)],
     required: impl for<'a> Fn(&'a Access<'_>) -> &'a [Requirement],
 ) -> Vec<Requirement> {

@@ -20,6 +20,11 @@ pub(super) struct ReadShards {
 }
 
 impl ReadShards {
+    /// All shards, by one request.
+    pub fn all() -> ReadShards {
+        ReadShards { requests: 1, numbers: Vec::new(), share: 1.0 }
+    }
+
     /// The shards under a partition key. `inputs` and `values` are what the pattern knows, `alternatives` those of the values that requests take in turn,
     /// `fixed` the fields that the key condition fixes.
     pub fn new(

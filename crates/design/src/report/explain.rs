@@ -142,6 +142,8 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
     let (model, step) = (examples.model, &plan.steps[number]);
     let declared = plan.declared(pattern, number);
     let mut lines: Vec<String> = match declared {
+        // A Scan has none.
+        Some(request) if request.condition.is_empty() => Vec::new(),
         Some(request) => vec![format!("key     {}", request.condition)],
         None => {
             step.by_key().iter().map(|step| format!("key     {}", key_text(model, pattern, step))).collect()
@@ -157,8 +159,8 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
     let mut options = Vec::new();
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
-        options.extend(step.limit.map(|limit| format!("Limit {limit}")));
     }
+    options.extend(step.limit.map(|limit| format!("Limit {limit}")));
     options.push(if step.strong { "strongly consistent" } else { "eventually consistent" }.to_owned());
     lines.push(format!("options {}", options.join(", ")));
     if let Some(follow) = &step.follow {

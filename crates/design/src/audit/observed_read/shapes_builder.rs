@@ -6,7 +6,7 @@ use super::field_table::FieldTable;
 use super::{PatternShape, Place, RequestGroup, RequestShape, RequestShapes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Model};
-use crate::plan::{Plan, Step};
+use crate::plan::{Operation, Plan, Step};
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,9 @@ impl<'m> ShapesBuilder<'m> {
         if let Some(served) = self.patterns.get_mut(pattern) {
             served.requests = plan.requests();
         }
-        for (number, step) in plan.steps.iter().enumerate() {
+        // A Scan has no key: it is attributed by where it reads.
+        let by_key = |(_, step): &(usize, &Step<'m>)| step.operation != Operation::Scan;
+        for (number, step) in plan.steps.iter().enumerate().filter(by_key) {
             for step in step.by_key() {
                 let shape = RequestShape::new(self.model, pattern, &step, &plan.steps[..number]);
                 self.parts += shape.parts();

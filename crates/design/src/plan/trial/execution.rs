@@ -6,7 +6,7 @@ use super::request_values::{Existing, RequestValues, existing};
 use crate::audit::recognise;
 use crate::exchange::filter_expression::{FilterExpression, Given};
 use crate::exchange::item_json;
-use crate::exchange::request_json::{KeyTexts, batch_json, get_json, key_json, query_json};
+use crate::exchange::request_json::{KeyTexts, batch_json, get_json, key_json, query_json, scan_json};
 use crate::item::{Attributes, Item, attributes};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::limits::End;
@@ -257,12 +257,9 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
         texts: &[(usize, KeyTexts)],
     ) -> Result<Vec<Item>, E> {
         match step.operation {
-            Operation::Query => {
-                let mut body = query_json(self.model, step, texts);
-                self.filter(step, values).write_to(&mut body);
-                self.query(step, body, values)
-            }
-            _ => {
+            Operation::Query => self.pages(step, query_json(self.model, step, texts), values),
+            Operation::Scan => self.pages(step, scan_json(self.model, step), values),
+            Operation::Get | Operation::BatchGet => {
                 let body = get_json(self.model, step, &key_json(self.model, step, texts));
                 Ok(self.request(Operation::Get, &body)?.items)
             }
@@ -280,11 +277,12 @@ impl<'m, E, S: FnMut(&'static str, &Value) -> Result<Page, E>> Execution<'_, 'm,
     }
 
     /// Reads pages until the limit or the end is reached.
-    fn query(&mut self, step: &Step<'m>, mut body: Value, values: &Attributes) -> Result<Vec<Item>, E> {
+    fn pages(&mut self, step: &Step<'m>, mut body: Value, values: &Attributes) -> Result<Vec<Item>, E> {
+        self.filter(step, values).write_to(&mut body);
         let most = step.wanted().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let mut kept = Vec::new();
         loop {
-            let page = self.request(Operation::Query, &body)?;
+            let page = self.request(step.operation, &body)?;
             kept.extend(page.items.into_iter().filter(|item| self.keeps(step, item, values)));
             let is_done = kept.len() >= most || self.pattern.first_page_only;
             match page.next.filter(|_| !is_done) {
