@@ -234,7 +234,8 @@ fn an_index_is_not_proposed_for_items_that_overwrite_each_other() {
     };
     let unserved = finding(&text("READING#{at:minute}"), "P101");
     assert!(unserved.repair.is_none(), "{}", unserved.help);
-    assert!(unserved.help.ends_with("first repair the key of Reading (P203)"), "{}", unserved.help);
+    assert!(unserved.help.starts_with("add to [entity.Reading]: index.GSI1 = "), "{}", unserved.help);
+    assert!(unserved.help.ends_with("; first repair the key of Reading (P203)"), "{}", unserved.help);
     assert!(finding(&text("READING#{at}"), "P101").repair.is_some());
 }
 

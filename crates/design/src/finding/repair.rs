@@ -216,17 +216,21 @@ fn settle_by(text: &str, work: usize, findings: &mut [Finding], examined: fn(&st
             if tries == 0 || finding.allowed.is_some() {
                 break;
             }
-            if let Some(found) = wrong_key(&repair, &now) {
-                blocked = Some(found);
-                continue;
-            }
+            let open = wrong_key(&repair, &now);
             tries -= 1;
             let Some(after) = apply(&text, &repair.edits) else { continue };
             let Some(then) = examined(&after) else { continue };
-            if is_repaired(finding, &now, &then) {
+            let is_repaired = is_repaired(finding, &now, &then);
+            if is_repaired {
                 finding.help.clone_from(&repair.help);
+            }
+            if open.is_some() {
+                blocked = open;
+            } else if is_repaired {
                 finding.repair = Some(repair);
                 (text, now) = (after, then);
+            }
+            if is_repaired {
                 break;
             }
         }
