@@ -539,25 +539,6 @@ fn an_end_of_a_relationship_is_one_of_the_parents_whatever_it_is_called() {
 }
 
 #[test]
-fn what_another_entity_adds_to_a_key_is_what_it_has_under_the_same_key() {
-    let entity = |name: &str| {
-        format!(
-            "[entity.{name}]\nattributes = {{ {name}Id = \"ulid\", listId = \"id\", status = \"OPEN|DONE\" }}\nidentity = \"{name}Id\"\n\
-             key = [\"{name}#{{{name}Id}}\", \"X\"]\nexpect = {{ per = \"List\", average = 10 }}\n"
-        )
-    };
-    let model = support::model(&support::with_table(&format!(
-        "[index.Shared]\nkeys = [\"listId\", \"status\"]\n\
-         [entity.List]\nattributes = {{ listId = \"id\" }}\nkey = [\"LIST#{{listId}}\", \"LIST\"]\nexpect = {{ count = 100 }}\n{}{}\
-         [pattern]\ntasks = {{ in = [\"listId\", \"status\"], out = \"Task*\" }}\n",
-        entity("Task"),
-        entity("Note")
-    )));
-    let plan = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap();
-    assert_eq!(plan.steps[0].items.average, 5.0 + 5.0);
-}
-
-#[test]
 fn the_time_buckets_of_a_key_divide_the_items() {
     let text = |expect: &str| {
         support::with_table(&format!(

@@ -530,16 +530,6 @@ fn a_projection_keeps_what_is_tested_and_what_leads_on() {
 }
 
 #[test]
-fn a_proposed_sort_key_does_not_repeat_what_the_partition_key_fixes() {
-    let text = support::with_table(
-        "[entity.Doc]\nattributes = { tenantId = \"id\", docId = \"id\" }\nidentity = [\"tenantId\", \"docId\"]\n\
-         key = [\"TENANT#{tenantId}#DOC#{docId}\", \"DOC\"]\n[pattern]\ndocs = { in = [\"tenantId\"], out = \"Doc*\", rps = 1 }\n",
-    );
-    let help = finding(&text, "P102").help;
-    assert!(help.contains("key = [\"TENANT#{tenantId}\", \"DOC#{docId}\"]"), "{help}");
-}
-
-#[test]
 fn a_key_that_may_be_a_lock_is_not_changed_unasked() {
     let hold = |more: &str| {
         support::with_table(&format!(

@@ -46,6 +46,9 @@ fn an_order_by_a_text_before_a_delimiter_behind_letters_is_an_error() {
         ("SINGER_{name}_{singerId}", "string", true),
         ("SINGER:{name}:{singerId}", "id", true),
         ("SINGER|{name}|{singerId}", "Ann|Anna", true),
+        ("SINGER#{name}{singerId}", "id", true),
+        ("SINGER#{name}{singerId}", "Ann|Anna", true),
+        ("SINGER#{name}{singerId}", "Ann|Bob", false),
         ("SINGER#{name}#{singerId}", "Ann|Ann Lee", true),
         ("SINGER#{name:lower}#{singerId}", "Ann|Ann Lee", true),
         ("SINGER|{name}|{singerId}", "Ann|Bob", false),
@@ -97,6 +100,8 @@ fn the_filter_of_a_range_is_no_waste() {
     assert!(is_unbounded(&text));
     // So it is before a delimiter that sorts behind letters.
     assert!(is_unbounded(&singers("SINGER~{name}~{singerId}", "id", range)));
+    // Without one, longer names are before and behind the upper bound.
+    assert!(is_unbounded(&singers("SINGER#{name}{singerId}", "id", range)));
 }
 
 /// Bids and offers of an auction with these sort keys.

@@ -192,8 +192,8 @@ fn plans_of_written_models_return_what_their_patterns_mean() {
 fn plans_of_random_models_return_what_their_patterns_mean() {
     let models: u64 = std::env::var("PARTITA_RANDOM_MODELS").map_or(60, |number| number.parse().unwrap());
     let (mut patterns, mut items) = (0, 0);
-    for seed in 0..models {
-        let text = random_model::text(seed);
+    let unclear = (0..models.div_ceil(2)).map(random_model::unclear);
+    for (seed, text) in (0..models).map(random_model::text).chain(unclear).enumerate() {
         let (served, compared) = check_model(&text, &format!("seed {seed}"), 160);
         patterns += served;
         items += compared;
@@ -207,6 +207,7 @@ fn plans_return_what_their_patterns_mean_whatever_the_texts_are() {
     let models: u64 = std::env::var("PARTITA_RANDOM_MODELS").map_or(60, |number| number.parse().unwrap());
     let written = HOSTILE_MODELS.iter().map(|text| (*text).to_owned());
     let random = (0..models.div_ceil(4)).map(random_model::text);
+    let random = random.chain((0..models.div_ceil(2)).map(random_model::unclear));
     let (mut patterns, mut items) = (0, 0);
     for (seed, text) in written.chain(random).enumerate() {
         let (served, compared) = hostile::check(&text, seed as u64);
@@ -365,6 +366,8 @@ byGrade = { in = ["g", "grade"], out = "Clerk*" }
 graded = { in = ["g"], where = "grade == 'a'", out = ["Clerk*", "Guest*"] }
 ofDesk = { in = ["g", "desk"], out = "Clerk*" }
 ofDay = { in = ["g", "desk", "dept", "day"], out = "Clerk*" }
+desks = { in = ["g"], range = "desk", out = "Clerk*" }
+inOrder = { in = ["g"], order = "desk asc", limit = 3, out = "Clerk*" }
 byName = { in = ["g", "name"], out = "Guest*" }
 named = { in = ["g"], where = "name == 'a'", out = "Guest*" }
 "#,

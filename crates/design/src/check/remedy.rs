@@ -281,10 +281,7 @@ fn entry(model: &Model, pattern: &Pattern, entity: &Entity, shared: bool, escape
         false => format!(", when = {}", quoted(&when.to_string()).trim()),
     };
     let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
-    format!(
-        "{{ key = [\"{partition}\", \"{}\"]{when}{shard} }}",
-        sort_for(pattern, entity, &known, shared, escaped)
-    )
+    format!("{{ key = [\"{partition}\", \"{}\"]{when}{shard} }}", sort_for(pattern, entity, shared, escaped))
 }
 
 /// The part of a pattern's condition that an index can rest on: times move on.
@@ -295,9 +292,8 @@ fn lasting(pattern: &Pattern, entity: &Entity) -> Condition {
     Condition::All(parts.filter(|part| !part.tests().into_iter().any(is_dated)).cloned().collect())
 }
 
-/// The attribute of the order or the range, then what identifies the item beside what is known. Entities that are read in one order have no prefix
-/// before it.
-fn sort_for(pattern: &Pattern, entity: &Entity, known: &[&str], shared: bool, escaped: bool) -> String {
+/// The attribute of the order or the range, then the identity of the item. Entities that are read in one order have no prefix before it.
+fn sort_for(pattern: &Pattern, entity: &Entity, shared: bool, escaped: bool) -> String {
     let order = pattern.order.as_ref().map(|order| order.by.as_str());
     let range = pattern.range.as_ref().map(|range| range.by.as_str());
     let wanted = range.or(order).filter(|name| !pattern.is_fixed(name));
@@ -311,8 +307,7 @@ fn sort_for(pattern: &Pattern, entity: &Entity, known: &[&str], shared: bool, es
         Some(id) => vec![id],
         None => entity.key_fields().filter(|field| *field != crate::template::SHARD).collect(),
     };
-    let open = identity.into_iter().filter(|name| !known.contains(name));
-    let own = first.into_iter().chain(open).filter(|name| entity.attribute(name).is_some());
+    let own = first.into_iter().chain(identity).filter(|name| entity.attribute(name).is_some());
     let mut parts: Vec<String> = each_once(own).map(|name| field(entity, name, escaped)).collect();
     if shared && first.is_some() {
         parts.insert(1.min(parts.len()), entity.name.to_uppercase());

@@ -80,7 +80,7 @@ impl<'m> Planner<'_, 'm> {
         {
             let keys = Estimate::new(requests, first.fan_out_basis);
             amount.add(
-                beside(self.model, mapping, first).under_keys(mapping, keys),
+                beside(self.model, mapping).under_keys(mapping, keys),
                 size::entry(self.model, mapping).value,
             );
         }
@@ -136,12 +136,8 @@ fn alternatives(model: &Model, access: &Access<'_>) -> ItemCount {
     }
 }
 
-/// The items of another entity under the same partition key; with the same attributes in both keys, under the same start of the sort key.
-fn beside(model: &Model, mapping: &KeyMapping<'_>, access: &Access<'_>) -> ItemCount {
-    let is_alike = mapping.key == access.mapping.key && access.alternatives.is_empty();
-    if is_alike && access.fixed.iter().all(|name| mapping.entity.attribute(name).is_some()) {
-        return estimate::items_at(model, mapping, &access.fixed);
-    }
+/// The items of another entity under the same partition key.
+fn beside(model: &Model, mapping: &KeyMapping<'_>) -> ItemCount {
     let partition = mapping.partition.parts.iter().filter_map(|part| match part {
         Part::Field { name, format } if name != SHARD && !matches!(format, Format::Bucket(_)) => {
             Some(name.clone())

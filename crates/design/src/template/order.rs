@@ -39,16 +39,24 @@ impl Template {
     }
 
     /// Returns the delimiter after a text that characters of the text can sort before, so that keys do not sort exactly as their values do: `Ann
-    /// Lee#` sorts before `Ann#`. `None` if keys sort as the values of the field do.
+    /// Lee#` sorts before `Ann#`. Without a delimiter, it is the last character that can follow. `None` if keys sort as the values of the field do.
     pub fn late_delimiter(&self, field: &str, types: &dyn FieldTypes) -> Option<char> {
         let at =
             self.parts.iter().position(|part| matches!(part, Part::Field { name, .. } if name == field))?;
-        let [Part::Field { format, .. }, Part::Text(after), ..] = &self.parts[at..] else { return None };
+        let [Part::Field { format, .. }, after, ..] = &self.parts[at..] else { return None };
         let is_text =
             matches!(types.type_of(field)?, ValueType::String | ValueType::Id | ValueType::Choice(_))
                 && format.length().is_none();
         // Key attributes are compared one by one.
-        let delimiter = after.chars().next().filter(|first| is_text && *first != ATTRIBUTE_SEPARATOR)?;
+        let delimiter = match after {
+            Part::Text(text) => text.chars().next().filter(|first| *first != ATTRIBUTE_SEPARATOR)?,
+            Part::Field { name, format } => {
+                first_characters(types, Piece::Field(name, *format)).map_or('~', |(_, last)| last)
+            }
+        };
+        if !is_text {
+            return None;
+        }
         let is_late = match types.type_of(field)? {
             ValueType::Choice(choices) => {
                 choices_sort_otherwise(&format.choices(choices).collect::<Vec<_>>(), delimiter)

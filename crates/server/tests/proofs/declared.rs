@@ -32,6 +32,16 @@ pub fn compare(text: &str) -> (usize, usize) {
         if pattern.inputs.iter().any(|input| request.filter.fixed(input).is_some()) {
             continue;
         }
+        // There is a request for each of several values that `where` lists: that is not what is tried here.
+        let is_given = |name: &str| {
+            name == SHARD
+                || pattern.inputs.iter().any(|input| input == name)
+                || pattern.filter.fixed(name).is_some()
+        };
+        let mut fields = request.clauses.iter().flat_map(|clause| &clause.fields);
+        if !fields.all(|(name, _)| is_given(name)) {
+            continue;
+        }
         let calls = calls(pattern, &known(&model, &trial.items), 6);
         let is_whole = |call: &&Call| {
             let found: BTreeSet<Vec<String>> =
