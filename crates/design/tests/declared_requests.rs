@@ -11,6 +11,7 @@ use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use partita_design::generate::Generator;
 use partita_design::item::Item;
 use partita_design::keys::keyspace::Keyspace;
+use partita_design::plan::afterwards::Afterwards;
 use partita_design::plan::trial::{Page, PreparedPlan, calls, difference, expected, known};
 use partita_design::plan::{Operation, plan};
 use partita_design::report::{explain, sent};
@@ -282,4 +283,50 @@ fn a_trial_sends_the_declared_scan() {
             assert_eq!(answer.items.len(), 1, "continued until one is left");
         }
     }
+}
+
+/// The profile of a user, which sorts behind the orders, and notes between them.
+fn profile_and_orders(pattern: &str) -> String {
+    with_table(&format!(
+        "[entity.User]\nattributes = {{ userId = \"id\", name = \"string\" }}\nkey = [\"USER#{{userId}}\", \"PROFILE\"]\n\
+         expect = {{ count = 100, bytes = 1000 }}\n\
+         [entity.Order]\nattributes = {{ userId = \"id\", orderId = \"ulid\" }}\nkey = [\"USER#{{userId}}\", \"ORDER#{{orderId}}\"]\n\
+         expect = {{ per = \"User\", average = 50, max = 60, bytes = 1000 }}\n\
+         [entity.Cart]\nattributes = {{ userId = \"id\" }}\nkey = [\"USER#{{userId}}\", \"CART\"]\nexpect = {{ count = 100, bytes = 1000 }}\n\
+         [pattern]\nstart = {{ in = [\"userId\"], rps = 1, {pattern} }}\n\
+         cart = {{ in = [\"userId\"], out = \"Cart\", rps = 1 }}\n"
+    ))
+}
+
+#[test]
+fn a_single_item_behind_a_list_is_read_with_all_of_it() {
+    let whole = "out = [\"Cart\", \"User\", \"Order*\"], limit = 5, request = { condition = \"PK = 'USER#{userId}'\" }";
+    let range = "out = [\"User\", \"Order*\"], limit = 5, request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#' AND 'PROFILE'\" }";
+    for (pattern, items) in [(whole, 52.0), (range, 51.0)] {
+        let text = profile_and_orders(pattern);
+        assert!(codes(&text, "pattern.start").is_empty(), "{:?}", findings(&text));
+        let model = model(&text);
+        let keys = Keyspace::new(&model);
+        let plan = plan(&keys, &model.patterns[0]).unwrap();
+        assert_eq!((plan.requests(), plan.split.clone()), (1.0, None), "{pattern}");
+        let step = &plan.steps[0];
+        assert_eq!((step.items.average, step.bytes, step.limit), (items, items * 1000.0, None), "{pattern}");
+        assert_eq!(step.afterwards, [Afterwards::KeepOfAll(5)], "{pattern}");
+        assert!(!explain::text(&model, Some("start")).contains("\"Limit\""), "{pattern}");
+    }
+}
+
+#[test]
+fn what_sorts_between_the_entities_of_a_declared_request_is_read_with_them() {
+    let text = profile_and_orders(
+        "out = [\"User\", \"Cart\"], request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'CART' AND 'PROFILE'\" }",
+    );
+    let between: Vec<_> =
+        findings(&text).into_iter().filter(|finding| finding.subject == "pattern.start").collect();
+    assert_eq!(between.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["P109"]);
+    assert!(between[0].message.contains("also returns Order,"), "{}", between[0].message);
+    let model = model(&text);
+    let keys = Keyspace::new(&model);
+    let plan = plan(&keys, &model.patterns[0]).unwrap();
+    assert_eq!((plan.requests(), plan.steps[0].items.average, plan.units()), (1.0, 52.0, 6.5));
 }

@@ -51,8 +51,11 @@ impl<'m> Planner<'_, 'm> {
         let filter = united(accesses, |access| &access.filter);
         let confirmations = united(accesses, |access| &access.confirmations);
         // `Limit` counts what is read, whatever is dropped afterwards.
-        let is_sifted = filter.len() != confirmations.len() || !is_last_test || !extras.is_empty();
-        let wanted = self.limit(accesses, exact).filter(|_| is_last_test);
+        let is_dropping = filter.len() != confirmations.len() || !is_last_test || !extras.is_empty();
+        // A single item at the other end is reached only by a read of the whole list.
+        let is_limited = self.reads_from_right_end(accesses).is_ok();
+        let is_sifted = is_dropping || !is_limited;
+        let wanted = self.limit(accesses, exact).filter(|_| is_last_test && is_limited);
         let Amount { items, bytes, bytes_of_targets, max_bytes, found } =
             self.amount(accesses, &extras, is_sifted);
         let step = Step {

@@ -71,7 +71,10 @@ impl<'m> Planner<'_, 'm> {
         }
         let cover = self.cover(location, &accesses).map_err(Some)?;
         one_filter(&accesses).map_err(Some)?;
-        self.reads_from_right_end(&accesses).map_err(Some)?;
+        // What a declared request reads beyond the limit is dropped by the caller.
+        if self.declared.is_none() {
+            self.reads_from_right_end(&accesses).map_err(Some)?;
+        }
         self.steps(&accesses, Some(cover)).map_err(|_| None)
     }
 
@@ -87,7 +90,7 @@ impl<'m> Planner<'_, 'm> {
     }
 
     /// With a limit, single items must sort at the end from which the list is read.
-    fn reads_from_right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), SplitReason> {
+    pub(super) fn reads_from_right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), SplitReason> {
         if self.pattern.limit.is_none() {
             return Ok(());
         }
@@ -155,7 +158,9 @@ impl<'m> Planner<'_, 'm> {
                 return Ok(span);
             }
         }
-        Err(SplitReason::OthersBetween(other_types.iter().map(|entity| entity.name.clone()).collect()))
+        // A declared request returns them as well.
+        let declared = self.declared.as_ref().map(|declared| declared.read.clone());
+        declared.ok_or_else(|| others_between(&other_types))
     }
 
     /// The range that bounds all wanted entities in one way and covers no other.
@@ -180,10 +185,10 @@ impl<'m> Planner<'_, 'm> {
             return Err(SplitReason::Narrowed { entity, by });
         }
         let others = self.other_types(location, accesses, &first.sort, false);
-        if others.is_empty() {
+        if others.is_empty() || self.declared.is_some() {
             return Ok(first.sort.clone());
         }
-        Err(SplitReason::OthersBetween(others.iter().map(|entity| entity.name.clone()).collect()))
+        Err(others_between(&others))
     }
 
     /// Other entities that a condition would return as well, or some of them if they are many. With `strict`, a text may contain the delimiter.
@@ -262,6 +267,10 @@ impl Access<'_> {
         let is_same = |name: &str| self.prefix.has_field(name) && other.prefix.has_field(name);
         self.sort_key.order(self.mapping.entity, &other.sort_key, other.mapping.entity, is_same)
     }
+}
+
+fn others_between(others: &[&Entity]) -> SplitReason {
+    SplitReason::OthersBetween(others.iter().map(|entity| entity.name.clone()).collect())
 }
 
 /// Whether the request of each is the same.
