@@ -12,6 +12,7 @@ mod column_types;
 mod ddl;
 mod draft;
 mod entities;
+mod key_columns;
 pub mod naming;
 mod placements;
 mod query;
