@@ -1,7 +1,6 @@
 //! Heat: the share of the declared traffic that goes to the hottest partition key.
 
 use crate::capacity::basis::{Basis, Estimate};
-use crate::capacity::collection;
 use crate::capacity::estimate;
 use crate::capacity::shards;
 use crate::capacity::traffic::Shape;
@@ -205,15 +204,12 @@ pub fn heat(
     }
     for pattern in &model.patterns {
         let Some(Ok(plan)) = plans.get(pattern.name.as_str()) else { continue };
-        for step in &plan.steps {
+        // A Scan reads all keys alike: none is the hottest by it.
+        for step in plan.steps.iter().filter(|step| step.operation != Operation::Scan) {
             let Some(mapping) = step.targets.first().and_then(|entity| step.location.mapping(entity)) else {
                 continue;
             };
             let rate = pattern.rps.unwrap_or_default() * shape.peak_of(pattern.peak);
-            if step.operation == Operation::Scan {
-                scanned(model, step, rate, &mut heats);
-                continue;
-            }
             // A call that does not know its shard reads all of them: they divide what a call reads, not the number of calls.
             let calls = match knows_shard(pattern, step, &mapping) {
                 true => share(model, &mapping),
@@ -229,17 +225,6 @@ pub fn heat(
         }
     }
     heats
-}
-
-/// Adds the heat of a Scan: every call reads each key once.
-fn scanned(model: &Model, step: &Step<'_>, rate: f64, heats: &mut BTreeMap<(String, String), Heat>) {
-    for mapping in step.location.mappings(model) {
-        let bytes = collection::at_the_fullest_key(model, &mapping);
-        let units = rate * estimate::read_units(bytes.value, step.strong);
-        let heat = heats.entry((partition_owner(step.location), mapping.entity.name.clone())).or_default();
-        heat.reads += units;
-        heat.proven_reads += if bytes.basis.is_assumed() { 0.0 } else { units };
-    }
 }
 
 /// Whether the caller can compute in which shard the items are.

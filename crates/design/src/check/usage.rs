@@ -1,7 +1,7 @@
 //! How patterns and writes use each entity, collected once for all rules.
 
 use crate::model::{Model, Pattern, Verb, Write};
-use crate::plan::{Operation, Plan, SortCondition, Unserved};
+use crate::plan::{Plan, SortCondition, Unserved};
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -70,9 +70,8 @@ impl<'m> Usage<'m> {
         for step in &plan.steps {
             for target in &step.targets {
                 let reads = self.reads.entry(target.name.as_str()).or_default();
-                let has_key = step.operation != Operation::Scan;
-                reads.by_table_key |= has_key && step.location.is_consistent();
-                reads.with_others |= has_key && step.targets.len() > 1;
+                reads.by_table_key |= step.location.is_consistent();
+                reads.with_others |= step.targets.len() > 1;
                 if let SortCondition::BeginsWith(prefix) | SortCondition::Between { prefix, .. } = &step.sort
                 {
                     let location = step.location.name();
