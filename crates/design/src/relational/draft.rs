@@ -7,6 +7,7 @@ use super::query_log::{QueryLog, Tally};
 use super::reads::{self, Read, With};
 use super::schema::Schema;
 use super::sheet::sentence::Sentence;
+use super::sheet::table::Row;
 use super::writes::{self, Observed};
 use crate::draft::{Asked, Confidence, Draft, Question};
 use crate::formatting::{format_number, list, lower_first, upper_first};
@@ -334,7 +335,7 @@ impl<'a> Drafting<'a> {
     }
 
     /// A write of one entity, unless the draft has it already.
-    pub fn sheet_write(&mut self, sentence: &Sentence, rate: Option<f64>, origin: String) {
+    pub fn sheet_write(&mut self, sentence: &Sentence, row: &Row) {
         let (verb, entity, set) = (sentence.verb.model(), &sentence.noun, sentence.set.clone());
         let changed: String = set.iter().map(|attribute| upper_first(attribute)).collect();
         let name = format!("{}{entity}{changed}", verb.name());
@@ -344,8 +345,9 @@ impl<'a> Drafting<'a> {
             return;
         }
         let actions = vec![Action { set, ..Action::new(verb, entity) }];
-        let write = Write { name, actions, rps: rate, ..Write::default() };
-        self.draft.note(write.subject(), Confidence::Likely, origin);
+        let write = Write { name, actions, rps: row.rate, ..Write::default() };
+        self.draft.note(write.subject(), Confidence::Likely, row.origin());
+        row.rate_remark().into_iter().for_each(|remark| self.draft.remark(write.subject(), remark));
         if verb == Verb::Update && sentence.set.is_empty() {
             let text = format!(
                 "The sentence does not say what changes: add `set`, or write `Update the {}'s …`.",

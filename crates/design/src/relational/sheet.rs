@@ -2,9 +2,10 @@
 //!
 //! A sheet becomes a schema, of what its sentences name, and reads of it; keys follow from them as they do from queries.
 
+mod object;
 mod rate;
 pub(super) mod sentence;
-mod table;
+pub(super) mod table;
 mod words;
 
 use super::draft::{Drafting, Measured};
@@ -30,11 +31,8 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
     if rows.len() > MAX_ROWS {
         return Err(format!("the sheet has more than {MAX_ROWS} rows"));
     }
-    let nouns: BTreeSet<String> = rows
-        .iter()
-        .filter_map(sentence::noun)
-        .chain(rows.iter().flat_map(|row| row.entities.clone()))
-        .collect();
+    let nouns: BTreeSet<String> =
+        rows.iter().flat_map(object::nouns).chain(rows.iter().flat_map(|row| row.entities.clone())).collect();
     let mut schema = Schema::default();
     let (mut understood, mut open) = (Vec::new(), Vec::new());
     for row in &rows {
@@ -62,7 +60,7 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
     drafting.entities();
     drafting.patterns();
     for (row, sentence) in understood.iter().filter(|(_, sentence)| sentence.verb != Verb::Read) {
-        drafting.sheet_write(sentence, row.rate, format!("line {}: {}", row.line, row.pattern));
+        drafting.sheet_write(sentence, row);
     }
     drafting.remarks();
     Ok(drafting.draft)
@@ -165,10 +163,6 @@ fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entit
         let own = schema.tables.get(table).and_then(|table| table.column(name));
         own.map_or_else(|| name.clone(), |own| own.name.clone())
     };
-    let mut remarks = Vec::new();
-    if row.rate.is_none() && !row.frequency.is_empty() {
-        remarks.push(format!("`{}` is not a rate.", row.frequency));
-    }
     Read {
         table,
         equals: equals.iter().map(column).collect(),
@@ -180,8 +174,8 @@ fn read(row: &table::Row, sentence: &Sentence, schema: &Schema, entities: &Entit
         with,
         count: row.rate.map_or(0, |rate| (rate * rate::YEAR).round() as u64),
         confidence: Confidence::Likely,
-        origin: format!("line {}: {}", row.line, row.pattern),
-        remarks,
+        origin: row.origin(),
+        remarks: row.rate_remark().into_iter().collect(),
     }
 }
 
@@ -384,6 +378,84 @@ Create payment;;;";
             "! Line 11: `List teams a user belongs to`: this is not understood",
             "in = [\"customerId\"], out = \"Order*\", range = \"date\"",
             "! Line 13: `Get order | invoice by id`: alternatives are several patterns",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_made_up_for_words_that_may_mean_several_things() {
+        let sheet = "| Access pattern | Parameters | Rate |
+|---|---|---|
+| Get warehouse by id | | 1/s |
+| Get customer by customerId | PK=customerId | <1/s |
+| Get invoice by id | PK = INVOICE#<invoiceId> | 1-2/s |
+| List tasks of a project | projectId and status | |
+| Update status of a task | taskId, status | 1/s |
+| Find rooms by hotel & date | | 1/s |
+| Create task | | rarely |
+| List active users of a tenant | | 1/s |
+| Get cheapest products in a category | | 1/s |
+| List cancelled trips of a driver | | 1/s |
+| Cancel booking | | 1/s |
+| Archive files of a folder | | 1/s |
+| Get all products ordered by a given customerId for a given date range | | 1/s |
+| Get product inventory for all articles by articleId | | 1/s |
+| Get stock for warehouses by articleId | | 1/s |
+| List waiting list of an event in order of arrival | | 1/s |
+";
+        let text = draft(sheet, "Shop").unwrap().text();
+        for expected in [
+            "customerByCustomerId = { in = [\"customerId\"], out = \"Customer\", rps = 1 }",
+            "invoiceByInvoiceId = { in = [\"invoiceId\"], out = \"Invoice\", rps = 2 }",
+            "in = [\"projectId\", \"status\"], out = \"Task*\"",
+            "updateTaskStatus = { update = \"Task\", set = [\"status\"], rps = 1 }",
+            "in = [\"date\", \"hotel\"], out = \"Room*\"",
+            "# ! `rarely` is not a rate.\ncreateTask",
+            "! Line 10: `List active users of a tenant`: `active` is not understood",
+            "! Line 11: `Get cheapest products in a category`: `cheapest` is not understood",
+            "! Line 12: `List cancelled trips of a driver`: `cancelled` is not understood",
+            "! Line 13: `Cancel booking`: what is cancelled may stay or go",
+            "! Line 14: `Archive files of a folder`: this is not understood",
+            "customerId may say who ordered, or how they are sorted",
+            "! Line 16: `Get product inventory for all articles by articleId`: a key finds the items of one thing",
+            "! Line 17: `Get stock for warehouses by articleId`: a key finds the items of one thing",
+            "in = [\"event\"], out = \"WaitingList*\", order = \"arrival asc\"",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        for invented in
+            ["PK", "StatusId", "entity.ActiveUser", "entity.Booking", "hotelDate", "ArchiveFile", "Stock]"]
+        {
+            assert!(
+                !text.contains(&format!("{invented} ")) && !text.contains(&format!("[{invented}]")),
+                "{invented}\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn possessives_name_the_owner() {
+        let sheet = "| Access pattern | Input |
+|---|---|
+| Get user's recent 10 orders | userId |
+| List a customer's invoices, newest first | |
+| Show the driver’s cars | |
+| Get member's profile | |
+| List teams' matches by date | |
+| Get account by ID | |
+| Get a user's account | |
+| List a user's open tickets | |
+";
+        let text = draft(sheet, "Shop").unwrap().text();
+        for expected in [
+            "in = [\"userId\"], out = \"Order*\", order = \"date desc\", limit = 10",
+            "in = [\"customerId\"], out = \"Invoice*\", order = \"date desc\"",
+            "in = [\"driverId\"], out = \"Car*\"",
+            "in = [\"memberId\"], out = \"Member\"",
+            "in = [\"teamId\"], out = \"Match*\", order = \"date asc\"",
+            "in = [\"userId\"], out = \"Account*\"",
+            "! Line 10: `List a user's open tickets`: `open` is not understood",
         ] {
             assert!(text.contains(expected), "{expected}\n{text}");
         }

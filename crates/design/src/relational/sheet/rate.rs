@@ -1,11 +1,12 @@
-//! Rates as people write them: `100/s`, `1,000 per minute`, `10k rps`, `5/day`, `hourly`.
+//! Rates as people write them: `100/s`, `1,000 per minute`, `10k rps`, `5/day`, `hourly`, `<1/s`, `10-20/s`.
 
 /// The seconds of the time in which reads of a sheet are counted: long enough that what happens once a month counts.
 pub(super) const YEAR: f64 = 31_536_000.0;
 
-/// Requests per second; `None` if the text is not a number with a unit of time.
+/// Requests per second, at most; `None` if the text is not a number with a unit of time.
 pub(super) fn parse(text: &str) -> Option<f64> {
     let text = text.trim().to_lowercase().replace([',', '~', '_'], "");
+    let text = highest(&text);
     let words = [("hourly", 3_600.0), ("daily", 86_400.0), ("weekly", 604_800.0), ("monthly", 2_592_000.0)];
     if let Some((_, seconds)) = words.iter().find(|(word, _)| *word == text) {
         return Some(1.0 / seconds);
@@ -26,6 +27,18 @@ pub(super) fn parse(text: &str) -> Option<f64> {
     let unit = rest.rsplit([' ', '/']).next().unwrap_or_default().trim_end_matches('.');
     let seconds = if unit.is_empty() { 1.0 } else { seconds(unit)? };
     Some(number * factor / seconds).filter(|rate| rate.is_finite())
+}
+
+/// The upper bound of a rate: of `<1/s` and `1-2/s`, what comes last.
+fn highest(text: &str) -> &str {
+    let text = ["<=", "<", "≤", "up to "]
+        .iter()
+        .find_map(|sign| text.strip_prefix(sign))
+        .unwrap_or(text)
+        .trim_start();
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    let bounds = ["-", "–", "to", ".."].iter().find_map(|sign| text.split_once(sign));
+    bounds.filter(|(low, _)| is_number(low)).map_or(text, |(_, high)| high.trim_start())
 }
 
 /// The rate of a cell; a number without a unit is in that of its column.
@@ -75,10 +88,15 @@ mod tests {
             ("every minute", 1.0 / 60.0),
             ("twice a day", 2.0 / 86_400.0),
             ("5 times a day", 5.0 / 86_400.0),
+            ("<1/s", 1.0),
+            ("up to 20 rps", 20.0),
+            ("1-2/s", 2.0),
+            ("10 – 20 per minute", 20.0 / 60.0),
+            ("5 to 10/s", 10.0),
         ] {
             assert_eq!(parse(text), Some(expected), "{text}");
         }
-        for text in ["High", "", "10 apples", "often"] {
+        for text in ["High", "", "10 apples", "often", ">100/s", "1-/s"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -1,5 +1,6 @@
 //! Sentences of access patterns: "Get user by email", "List orders of a user by date, newest first".
 
+use super::object::{Object, is_plural, owned, owner, part_of};
 use super::table::{Row, attribute};
 use super::words::all_words;
 use crate::formatting::lower_first;
@@ -43,7 +44,7 @@ const AGGREGATES: [&str; 9] =
     ["count", "sum", "total", "average", "number", "how", "aggregate", "maximum", "minimum"];
 const CREATES: [&str; 8] = ["create", "add", "insert", "put", "place", "register", "save", "store"];
 const UPDATES: [&str; 5] = ["update", "change", "set", "mark", "edit"];
-const DELETES: [&str; 3] = ["delete", "remove", "cancel"];
+const DELETES: [&str; 2] = ["delete", "remove"];
 /// Words that say nothing about the pattern.
 const FILLERS: [&str; 24] = [
     "a",
@@ -104,7 +105,7 @@ impl Verb {
 }
 
 /// The words of a sentence, without those that say nothing. A possessive is a word with `'s`.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = all_words(text);
     words.retain(|word| !is_filler(word));
     words
@@ -125,104 +126,33 @@ fn has_clause(text: &str) -> bool {
 }
 
 /// The verb, and the words behind it; a sentence without one, as in "Orders of a user", reads.
-fn split_verb(words: &[String]) -> (Option<Verb>, &[String]) {
+pub(super) fn split_verb(words: &[String]) -> (Option<Verb>, &[String]) {
     match words.first().and_then(|word| Verb::of(&word.to_lowercase())) {
         Some(verb) => (Some(verb), &words[1..]),
         None => (None, words),
     }
 }
 
-/// What a sentence is about: an entity, and the attribute of it that a possessive names.
-struct Object {
-    noun: String,
-    attribute: Option<String>,
-    many: bool,
-    limit: Option<u64>,
-}
-
-impl Object {
-    /// Understands the words up to the first preposition; `nouns` are the entities that the sheet is about.
-    fn parse(words: &[String], verb: Option<Verb>, nouns: &BTreeSet<String>) -> Result<Object, String> {
-        let limit = words.iter().find_map(|word| word.parse().ok()).filter(|limit| *limit > 0);
-        let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
-        let mut named: Vec<&str> = words.iter().filter(is_named).map(String::as_str).collect();
-        // "Instructors working at a gym": a participle leads to the preposition.
-        if named.len() > 1 && named.last().is_some_and(|word| word.ends_with("ing")) {
-            named.pop();
-        }
-        if let [owner, rest @ ..] = named.as_slice()
-            && let Some(owner) = owner.strip_suffix("'s").or(owner.strip_suffix("s'"))
-            && !rest.is_empty()
-        {
-            let attribute = Some(attribute(&rest.join(" ")));
-            return Ok(Object { noun: naming::entity(owner), attribute, many: false, limit });
-        }
-        let Some(last) = named.last() else { return Err(NOT_UNDERSTOOD.to_owned()) };
-        let noun = naming::entity(&named.join("_"));
-        let known = nouns.contains(&noun);
-        if verb == Some(Verb::Update) && !known && named.len() > 1 {
-            return Object::changed(&named, nouns);
-        }
-        let plain = named
-            .iter()
-            .all(|word| word.chars().all(|character| character.is_alphabetic() || character == '_'));
-        if !known && named.len() > 1 && nouns.contains(&naming::entity(last)) {
-            let extra = named[..named.len() - 1].join(" ");
-            return Err(format!(
-                "`{extra}` is not understood: say which attribute has which value, as in `by status`"
-            ));
-        }
-        if (!known && named.len() > 3) || !plain {
-            return Err(NOT_UNDERSTOOD.to_owned());
-        }
-        Ok(Object { noun, attribute: None, many: last.ends_with('s') && !last.ends_with("ss"), limit })
-    }
-
-    /// What an update of "order status" changes: the status of an order.
-    fn changed(words: &[&str], nouns: &BTreeSet<String>) -> Result<Object, String> {
-        let noun = |end: usize| naming::entity(&words[..end].join("_"));
-        let end = (1..words.len()).rev().find(|end| nouns.contains(&noun(*end)));
-        let end = end.ok_or(
-            "which entity is it, and what of it changes? Write a sentence such as `Update the user's password`",
-        )?;
-        let attribute = Some(attribute(&words[end..].join(" ")));
-        Ok(Object { noun: noun(end), attribute, many: false, limit: None })
-    }
-}
-
-const NOT_UNDERSTOOD: &str =
+pub(super) const NOT_UNDERSTOOD: &str =
     "this is not understood; write a sentence such as `List orders of a user, newest first`";
 
-/// The entity that words start with and whose identifier is the only parameter: of "user profile" by `userId`, the user.
-fn owner(words: &[String], parameters: &[String]) -> Option<String> {
-    let [parameter] = parameters else { return None };
-    let owner = naming::entity(parameter.strip_suffix("Id")?);
-    let starts = |end: usize| naming::entity(&words[..end].join("_")) == owner;
-    (1..words.len()).any(starts).then_some(owner)
+const CANCEL: &str = "what is cancelled may stay or go: write a sentence such as `Update the booking's status`, or `Delete booking`";
+
+const OF_ALL: &str = "a key finds the items of one thing, and not of all or several: write a sentence such as `List orders of a user`";
+
+/// Whether a sentence is about all things of a kind: "for all warehouses". All that belongs to one thing are its items: "with all its orders".
+fn is_of_all(text: &str) -> bool {
+    let words: Vec<String> = all_words(text).iter().map(|word| word.to_lowercase()).collect();
+    let leads = |word: &str| is_preposition(word) && !["with", "and"].contains(&word);
+    words.windows(2).any(|pair| leads(&pair[0]) && pair[1] == "all")
 }
 
-/// The entity that a sentence is certainly about: what it gets, lists or creates, in one word, or in several if the parameter says which.
-pub(super) fn noun(row: &Row) -> Option<String> {
-    let words = words(row.pattern.split(',').next().unwrap_or_default());
-    let (verb, rest) = split_verb(&words);
-    let object = object(rest);
-    let counted = words.first().is_some_and(|word| is_aggregate(word));
-    if counted || (verb.is_none() && object.len() == rest.len()) {
-        return None;
-    }
-    let is_named = |word: &&String| word.parse::<u64>().is_err() && !is_recent(word);
-    let named: Vec<&String> = object.iter().filter(is_named).collect();
-    let [only] = named.as_slice() else { return owner(object, &row.parameters) };
-    let plain = only.chars().all(|character| character.is_alphabetic() || character == '_');
-    plain.then(|| naming::entity(only))
-}
-
-fn is_aggregate(word: &str) -> bool {
+pub(super) fn is_aggregate(word: &str) -> bool {
     AGGREGATES.contains(&word.to_lowercase().as_str())
 }
 
 /// The words up to the first preposition.
-fn object(words: &[String]) -> &[String] {
+pub(super) fn object(words: &[String]) -> &[String] {
     let end = words.iter().position(|word| is_preposition(word)).unwrap_or(words.len());
     &words[..end]
 }
@@ -231,7 +161,7 @@ fn is_preposition(word: &str) -> bool {
     PREPOSITIONS.contains(&word.to_lowercase().as_str())
 }
 
-fn is_recent(word: &str) -> bool {
+pub(super) fn is_recent(word: &str) -> bool {
     ["latest", "newest", "recent", "most", "last", "top", "first", "oldest"]
         .contains(&word.to_lowercase().as_str())
 }
@@ -244,10 +174,13 @@ fn unanswerable(row: &Row, words: &[String], verb: Option<Verb>) -> Option<&'sta
         Some(answer::AGGREGATE)
     } else if words.first().is_some_and(|word| word.eq_ignore_ascii_case("search")) {
         Some(answer::SEARCH)
+    } else if words.first().is_some_and(|word| word.eq_ignore_ascii_case("cancel")) {
+        Some(CANCEL)
     } else if row.pattern.contains('|') || says("or") {
         Some("alternatives are several patterns: write a row for each")
     } else {
-        has_clause(row.pattern.split(',').next().unwrap_or_default()).then_some(NOT_UNDERSTOOD)
+        let sentence = row.pattern.split(',').next().unwrap_or_default();
+        is_of_all(sentence).then_some(OF_ALL).or_else(|| has_clause(sentence).then_some(NOT_UNDERSTOOD))
     }
 }
 
@@ -261,10 +194,16 @@ impl Sentence {
             return Err(answer.to_owned());
         }
         let found = object(rest);
-        if verb.is_none() && found.len() == rest.len() {
+        if verb.is_none() && found.len() == rest.len() && owned(found).is_none() {
             return Err(NOT_UNDERSTOOD.to_owned());
         }
-        let mut object = Object::parse(found, verb, nouns)?;
+        let part = part_of(verb, rest).filter(|_| !nouns.contains(&naming::entity(&found.join("_"))));
+        let mut object = match part {
+            Some((part, noun)) => {
+                Object { noun, attribute: Some(part), owner: None, many: false, limit: None }
+            }
+            None => Object::parse(found, verb, nouns)?,
+        };
         if let Some(owner) = owner(found, &row.parameters).filter(|_| !nouns.contains(&object.noun)) {
             object.noun = owner;
         }
@@ -274,8 +213,8 @@ impl Sentence {
         let mut sentence = Sentence {
             verb: verb.unwrap_or(Verb::Read),
             noun: object.noun,
-            single: !object.many,
-            inputs: Vec::new(),
+            single: !object.many && !words[0].eq_ignore_ascii_case("list"),
+            inputs: object.owner.iter().map(|owner| format!("{}Id", lower_first(owner))).collect(),
             order: None,
             range: None,
             limit: object.limit,
@@ -407,6 +346,12 @@ impl Sentence {
             self.range = Some("date".to_owned());
         } else if preposition == "sorted" || preposition == "ordered" {
             let by: Vec<&str> = named.iter().copied().filter(|word| direction(word).is_none()).collect();
+            if preposition == "ordered" && self.names_other(&by, nouns) {
+                return Err(format!(
+                    "{} may say who ordered, or how they are sorted: write `sorted by`, or `of`",
+                    by.join(" ")
+                ));
+            }
             let descending = named.iter().find_map(|word| direction(word)).unwrap_or(false);
             self.order = (!by.is_empty()).then(|| (attribute(&by.join(" ")), descending));
         } else if preposition == "with" && last.ends_with('s') {
@@ -419,6 +364,8 @@ impl Sentence {
         } else if named.len() > 3 || named.iter().any(|word| word.contains(|own: char| own.is_ascii_digit()))
         {
             return Err(format!("`{}` is not understood", named.join(" ")));
+        } else if nouns.contains(&entity) && is_plural(last) {
+            return Err(OF_ALL.to_owned());
         } else {
             let input = self.input(&named, nouns);
             if !self.inputs.contains(&input) {
@@ -426,6 +373,13 @@ impl Sentence {
             }
         }
         Ok(())
+    }
+
+    /// Whether words name another entity, or its identifier.
+    fn names_other(&self, words: &[&str], nouns: &BTreeSet<String>) -> bool {
+        let attribute = attribute(&words.join(" "));
+        let entity = naming::entity(attribute.strip_suffix("Id").unwrap_or(&attribute));
+        entity != self.noun && (attribute.ends_with("Id") || nouns.contains(&entity))
     }
 
     /// The attribute that a phrase names: `ID` is the entity's own, `user` is the user's, `email` is an attribute.
@@ -462,7 +416,7 @@ fn is_descending(word: &str) -> bool {
 }
 
 /// Each preposition with the words that follow it; those of "sorted by" are one.
-fn phrases(words: &[String]) -> Vec<(String, Vec<String>)> {
+pub(super) fn phrases(words: &[String]) -> Vec<(String, Vec<String>)> {
     let mut phrases: Vec<(String, Vec<String>)> = Vec::new();
     for word in &words[object(words).len()..] {
         let lower = word.to_lowercase();

@@ -17,6 +17,19 @@ pub(in crate::relational) struct Row {
     pub frequency: String,
 }
 
+impl Row {
+    /// Where it is, and what it says.
+    pub fn origin(&self) -> String {
+        format!("line {}: {}", self.line, self.pattern)
+    }
+
+    /// What is said of a frequency that is not a rate.
+    pub fn rate_remark(&self) -> Option<String> {
+        (self.rate.is_none() && !self.frequency.is_empty())
+            .then(|| format!("`{}` is not a rate.", self.frequency))
+    }
+}
+
 /// Reads the tables of a Markdown text, or CSV.
 pub(super) fn rows(text: &str) -> Result<Vec<Row>, String> {
     let header = |table: &Cells| table.first().and_then(|(_, header)| Columns::of(header)).is_some();
@@ -123,7 +136,8 @@ impl Columns {
         let is_name = |name: &&str| {
             name.contains(char::is_alphabetic) && !NOTHING.contains(&name.to_lowercase().as_str())
         };
-        let parameters = parameters.split([',', ';', '+']).map(str::trim).filter(is_name);
+        let parameters = parameters.replace(" and ", ",");
+        let parameters = parameters.split([',', ';', '+', '&']).flat_map(given).filter(is_name);
         let entities = cell(self.entity).replace(" and ", ",");
         let entities = entities
             .split([',', ';', '+', '/', '&'])
@@ -137,6 +151,19 @@ impl Columns {
             frequency,
         })
     }
+}
+
+/// What a parameter gives: of `status=PAID` the status, of the key `PK = USER#<userId>` the user's identifier.
+fn given(parameter: &str) -> Vec<&str> {
+    let Some((name, value)) = parameter.split_once('=') else { return vec![parameter.trim()] };
+    let name = name.trim().trim_end_matches(['=', ':']);
+    let is_key = ["PK", "SK", "HASH", "RANGE"].iter().any(|end| name.to_uppercase().ends_with(end));
+    if !is_key {
+        return vec![name];
+    }
+    let parts =
+        value.split('#').map(|part| part.trim_matches([' ', '=', '"', '\'', '<', '>', '{', '}', '$']));
+    parts.filter(|part| part.contains(char::is_lowercase)).collect()
 }
 
 /// The attribute that words name: `user ID` is `userId`; a name that is one already stays as it is.
