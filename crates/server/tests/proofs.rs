@@ -410,9 +410,11 @@ fn declared_requests_without_errors_return_all_that_their_patterns_mean() {
     let models: u64 = std::env::var("PARTITA_RANDOM_MODELS").map_or(60, |number| number.parse().unwrap());
     let (mut calls, mut refused) = (0, 0);
     for seed in 0..models {
-        let (compared, wrong) = declared::compare(&random_model::declared(seed));
-        calls += compared;
-        refused += wrong;
+        for text in [random_model::declared(seed), random_model::bounded(seed)] {
+            let (compared, wrong) = declared::compare(&text);
+            calls += compared;
+            refused += wrong;
+        }
     }
     assert!(calls > 100 && refused > 40, "{calls} calls, {refused} patterns refused");
 }

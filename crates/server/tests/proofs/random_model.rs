@@ -253,6 +253,27 @@ pub fn declared(seed: u64) -> String {
     text
 }
 
+/// Returns the text of a model whose patterns test two attributes, with requests that bound one of them, some too narrowly.
+pub fn bounded(seed: u64) -> String {
+    let mut random = Random(seed ^ 0xB0D5);
+    let mut text = String::from(
+        "format = 1\n[table]\nname = \"Random\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+         [entity.Child]\nattributes = { childId = \"ulid\", status = \"OPEN|HELD|DONE\", rank = { type = \"int\", min = 0, max = 20 } }\n\
+         key = [\"STATUS#{status}\", \"{rank:02}#{childId}\"]\nidentity = \"childId\"\nexpect = { count = 160 }\n[pattern]\n",
+    );
+    for number in 0..12 {
+        let status = random.pick(&["OPEN", "HELD", "DONE"]);
+        let (meant, least) = (random.pick(&[">=", ">"]), 5 + random.below(5));
+        let (read, end) = (random.pick(&[">=", ">"]), random.pick(&["", "~", "#~"]));
+        let bound = least + random.below(3) - 1;
+        text += &format!(
+            "p{number} = {{ where = \"status == '{status}' and rank {meant} {least}\", out = \"Child*\", \
+             request = {{ condition = \"PK = 'STATUS#{status}' AND SK {read} '{bound:02}{end}'\" }} }}\n"
+        );
+    }
+    text
+}
+
 fn parent(random: &mut Random, indexes: usize) -> String {
     let sort = random.pick(&[
         "PARENT#{parentId}",
