@@ -580,3 +580,23 @@ fn a_time_in_full_is_written_into_an_index_and_proposed_for_the_key_of_the_table
     let repair = finding(&visits, "P103").repair.unwrap();
     assert_eq!(repair.help, "write {at} in full: key = [\"DEVICE#{deviceId}\", \"{at}#{visitId}\"]");
 }
+
+#[test]
+fn what_is_looked_up_before_the_tenant_is_known_may_be_allowed() {
+    let text = support::with_table(
+        "[entity.User]\nattributes = { tenantId = \"id\", userId = \"id\", email = \"string\" }\n\
+         key = [\"TENANT#{tenantId}\", \"USER#{userId}\"]\nindex.GSI1 = { key = [\"EMAIL#{email}\", \"USER\"] }\n\
+         [index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n\
+         [pattern]\nusers = { in = [\"tenantId\"], out = \"User*\" }\nuserByEmail = { in = [\"email\"], out = \"User*\" }\n",
+    );
+    let text = text.replace("type_attribute", "tenant = \"tenantId\"\ntype_attribute");
+    let found = finding(&text, "P217");
+    assert_eq!(
+        found.help,
+        "write TENANT#{tenantId}#EMAIL#{email}, and add tenantId to the inputs of userByEmail; or, if userByEmail is asked before the tenant is known, allow it in [[allow]]"
+    );
+    assert_eq!(found.repair, None);
+    let allowed =
+        "[[allow]]\ncode = \"P217\"\non = \"entity.User\"\nreason = \"the login does not know the tenant\"\n";
+    assert_eq!(support::codes(&format!("{text}{allowed}"), "error"), [""; 0]);
+}

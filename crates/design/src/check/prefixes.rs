@@ -6,7 +6,7 @@ use super::{Checker, remedy};
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::Entity;
+use crate::model::{Entity, Pattern};
 use crate::name_hints;
 use crate::repair::Repair;
 use crate::template::{FieldTypes, Part, Template};
@@ -130,7 +130,7 @@ impl<'m> Checker<'m> {
         let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
         for mapping in self.made_mappings() {
             if mapping.partition.fields().next() != Some(tenant.as_str()) {
-                let (help, repair) = self.started_by(&tenant, &mapping);
+                let (help, repair) = self.tenant_first(&tenant, &mapping);
                 let finding = self.about_mapping("P217", Severity::Error, &mapping);
                 self.report(
                     finding
@@ -144,6 +144,31 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+    }
+
+    /// What to do about a partition key without the tenant: in words, and as a repair. Where a pattern does not know the tenant, that is a decision.
+    fn tenant_first(&self, tenant: &str, mapping: &KeyMapping<'m>) -> (String, Option<Repair>) {
+        let (help, repair) = self.started_by(tenant, mapping);
+        let Some(pattern) = self.look_up(tenant, mapping) else { return (help, repair) };
+        let name = &pattern.name;
+        (
+            format!(
+                "{help}, and add {tenant} to the inputs of {name}; or, if {name} is asked before the tenant is known, allow it in [[allow]]"
+            ),
+            None,
+        )
+    }
+
+    /// The pattern that reads a partition key before the tenant is known.
+    fn look_up(&self, tenant: &str, mapping: &KeyMapping<'m>) -> Option<&'m Pattern> {
+        let knows = |pattern: &Pattern, name: &str| pattern.inputs.iter().any(|input| input == name);
+        let mut fields = mapping.partition.fields().peekable();
+        fields.peek()?;
+        let fields: Vec<&str> = fields.collect();
+        self.model.patterns.iter().find(|pattern| {
+            let is_wanted = pattern.targets.iter().any(|target| target.entity == mapping.entity.name);
+            is_wanted && !knows(pattern, tenant) && fields.iter().all(|field| knows(pattern, field))
+        })
     }
 
     /// The partition key with the tenant at its start, under the prefix that the table has for it: in words, and where the entity has the tenant, as
@@ -176,7 +201,7 @@ impl<'m> Checker<'m> {
             let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
             let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
             let Some(mapping) = (TableOrIndex { index: None }).mapping(entity) else { continue };
-            let (partition, (help, repair)) = (&mapping.partition, self.started_by(&tenant.name, &mapping));
+            let (partition, (help, repair)) = (&mapping.partition, self.tenant_first(&tenant.name, &mapping));
             self.report(
                 finding
                     .with_message(format!(

@@ -114,7 +114,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "tenant is not in the partition key",
         severity: Severity::Error,
         rules: &[56, 89],
-        page: "The table declares a tenant. Every partition key, in the table and in its indexes, must start with it, or one tenant's request can reach another's items and `dynamodb:LeadingKeys` cannot separate them.",
+        page: "The table declares a tenant. Every partition key, in the table and in its indexes, must start with it, or one tenant's request can reach another's items and `dynamodb:LeadingKeys` cannot separate them. What is looked up before the tenant is known, such as a user by e-mail, is an exception: allow it with its reason in `[[allow]]`.",
     },
     Code {
         code: "P218",
