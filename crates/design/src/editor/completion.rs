@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 /// A proposal for what is being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The text to insert in place of the word so far.
+    /// What is proposed.
+    pub label: String,
+    /// The text to insert in place of the word so far: with quotes where a string has none yet.
     pub text: String,
     /// What it is.
     pub kind: CompletionKind,
@@ -59,16 +61,22 @@ pub fn completions(text: &str, offset: usize, outline: &Outline) -> Vec<Completi
     let cursor = cursor(text, offset);
     let end = offset.min(text.len());
     let span = end - cursor.word.len()..end;
+    let is_boolean = schema_path::is_boolean(&cursor.path);
     let proposals = match cursor.place {
         Place::Comment => Vec::new(),
         Place::Header(header) => headers(header, outline),
         Place::Field => fields(&cursor, outline),
-        Place::Value => words(schema_path::choices(&cursor.path)),
+        Place::Value if is_boolean => words(["true", "false"]),
+        Place::Value => values(&cursor, outline),
         Place::Text(written) => texts(&cursor, written, outline),
     };
     let word = cursor.word.to_lowercase();
     let fits = |(_, text, _): &Proposal| text.to_lowercase().starts_with(&word);
-    let completion = |(kind, text, detail)| Completion { text, kind, detail, span: span.clone() };
+    let completion = |(kind, label, detail): Proposal| {
+        let text =
+            if cursor.place == Place::Value && !is_boolean { format!("\"{label}\"") } else { label.clone() };
+        Completion { label, text, kind, detail, span: span.clone() }
+    };
     proposals.into_iter().filter(fits).map(completion).collect()
 }
 
@@ -111,6 +119,17 @@ fn one_or_many(outline: &Outline) -> Vec<Proposal> {
         [(kind, name, detail), many]
     };
     symbols(outline, SymbolKind::Entity).into_iter().flat_map(both).collect()
+}
+
+/// Whole texts. Conditions, actions and keys are proposed word by word, inside their quotes.
+fn values(cursor: &Cursor<'_>, outline: &Outline) -> Vec<Proposal> {
+    let path: Vec<&str> = cursor.path.iter().map(String::as_str).collect();
+    match path.as_slice() {
+        ["entity", _, "index", _, "when"] | ["pattern", _, "where"] | ["write", _, "transact" | "batch"] => {
+            Vec::new()
+        }
+        _ => texts(cursor, "", outline),
+    }
 }
 
 /// The inside of a string, by the field that it belongs to.
@@ -199,6 +218,27 @@ mod tests {
         let text = format!("{MODEL}{more}");
         let outline = Outline::read(&text, text.len()).unwrap();
         completions(&text, text.len(), &outline).into_iter().map(|completion| completion.text).collect()
+    }
+
+    #[test]
+    fn a_value_without_quotes_gets_them() {
+        for (before, labels, texts) in [
+            ("[pattern]\none = { importance = cr", ["critical"].as_slice(), ["\"critical\""].as_slice()),
+            ("[pattern]\none = { out = ", &["Order", "Order*"], &["\"Order\"", "\"Order*\""]),
+            ("[pattern]\none = { in = [", &["createdAt", "orderId"], &["\"createdAt\"", "\"orderId\""]),
+            ("[pattern]\none = { in = [\"createdAt\", o", &["orderId"], &["\"orderId\""]),
+            ("[entity.User]\nattributes = { name = str", &["string"], &["\"string\""]),
+            ("[index.GSI2]\nlocal = ", &["true", "false"], &["true", "false"]),
+            ("[index.GSI2]\nlocal = \"", &[], &[]),
+            ("[pattern]\none = { where = ", &[], &[]),
+        ] {
+            let text = format!("{MODEL}{before}");
+            let outline = Outline::read(MODEL, MODEL.len()).unwrap();
+            let found = completions(&text, text.len(), &outline);
+            let (left, right): (Vec<_>, Vec<_>) =
+                found.iter().map(|one| (one.label.as_str(), one.text.as_str())).unzip();
+            assert_eq!((left.as_slice(), right.as_slice()), (labels, texts), "{before}");
+        }
     }
 
     #[test]

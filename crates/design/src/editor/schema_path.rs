@@ -53,22 +53,15 @@ pub fn fields(path: &[String]) -> Vec<SchemaField> {
     properties.map(|(name, value)| SchemaField { name: name.clone(), description: text(value) }).collect()
 }
 
-/// Returns the words that the field at a path may have as its value.
+/// Returns whether the value of the field at a path is true or false.
+pub fn is_boolean(path: &[String]) -> bool {
+    at(path).into_iter().any(|schema| schema["type"] == "boolean")
+}
+
+/// Returns the texts that the field at a path may have as its value.
 pub fn choices(path: &[String]) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for schema in at(path) {
-        words.extend(
-            schema["enum"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|word| word.as_str().map(str::to_owned)),
-        );
-        if schema["type"] == "boolean" {
-            words.extend(["true".to_owned(), "false".to_owned()]);
-        }
-    }
-    words
+    let listed = at(path).into_iter().filter_map(|schema| schema["enum"].as_array()).flatten();
+    listed.filter_map(|word| word.as_str().map(str::to_owned)).collect()
 }
 
 /// Returns what the field at a path means.
@@ -93,7 +86,8 @@ mod tests {
         assert!(names("pattern.any.range").contains(&"from".to_owned()));
         assert!(names("allow").contains(&"reason".to_owned()));
         assert_eq!(choices(&path("pattern.any.consistency")), ["eventual", "strong"]);
-        assert_eq!(choices(&path("index.GSI1.local")), ["true", "false"]);
+        assert!(is_boolean(&path("index.GSI1.local")) && choices(&path("index.GSI1.local")).is_empty());
+        assert!(!is_boolean(&path("pattern.any.consistency")));
         assert!(description(&path("pattern.any.limit")).is_some());
         assert!(names("nonsense.x.y").is_empty());
     }

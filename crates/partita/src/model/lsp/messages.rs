@@ -30,7 +30,7 @@ pub fn completion(encoding: Encoding, text: &str, completion: &Completion) -> Va
         CompletionKind::Word => 14,
     };
     json!({
-        "label": completion.text,
+        "label": completion.label,
         "kind": kind,
         "detail": completion.detail,
         "textEdit": { "range": encoding.range(text, &completion.span), "newText": completion.text },
