@@ -124,6 +124,13 @@ fn rule_10_a_partition_key_has_many_values() {
 fn rule_11_access_is_even() {
     let text = keyed_by("city", "{ type = \"string\", values = 5000, top = 0.4 }");
     assert!(has(&text, "P208", Warning));
+    // There is one device for each identifier, and nothing to spread.
+    let text = parts(&[
+        "[entity.Device]\nattributes = { deviceId = { type = \"id\", top = 0.4 } }\nkey = [\"D#{deviceId}\", \"DEVICE\"]",
+        "[pattern]\ndevice = { in = [\"deviceId\"], out = \"Device\" }",
+    ]);
+    assert_eq!(severity_of(&text, "P208"), None);
+    assert!(has(&keyed_by("deviceId", "{ type = \"id\", top = 0.4 }"), "P208", Warning));
 }
 
 #[test]

@@ -275,12 +275,14 @@ fn has_rates(model: &Model, entity: &Entity) -> bool {
     writes.peek().is_some() && writes.all(|write| write.rps.is_some())
 }
 
-/// Returns the attribute of a partition key that has no other and no shards, and the share of its most frequent value, if it is large.
+/// Returns the attribute of a partition key that has no other and no shards, and the share of its most frequent value, if it is large. A single item
+/// under each value cannot be spread.
 pub fn skew<'a>(model: &Model, mapping: &'a KeyMapping<'_>) -> Option<(&'a str, f64)> {
     let mut fields = mapping.partition.fields().filter(|name| *name != SHARD);
     let (field, rest) = (fields.next()?, fields.next());
     let top = mapping.entity.attribute(field)?.top?;
-    (rest.is_none() && !is_sharded(model, mapping) && top >= SKEWED).then_some((field, top))
+    let is_spread = || estimate::items_at(model, mapping, &[field.to_owned()]).max > 1.0;
+    (rest.is_none() && !is_sharded(model, mapping) && top >= SKEWED && is_spread()).then_some((field, top))
 }
 
 /// Returns whether the items of one logical partition key are in several shards.

@@ -58,7 +58,7 @@ pub(super) const KEYS: &[Code] = &[
         title: "partition key is skewed",
         severity: Severity::Warning,
         rules: &[11, 15],
-        page: "One value has a large share of the traffic (`top`). Its partition is hot while the others idle. Add another attribute or shards to the key.",
+        page: "One value has a large share of the traffic (`top`). Its partition is hot while the others idle. Add another attribute or shards to the key. An item that has its partition key to itself cannot be spread, and is judged by its rates (P210).",
     },
     Code {
         code: "P209",

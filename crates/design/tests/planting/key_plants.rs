@@ -63,7 +63,7 @@ pub const KEYS: &[Planter] = &[
                 &format!("{id} = {{ type = \"{}\", top = 0.6 }}", m.id_type),
             );
         }
-        Some(entity(&m.owner))
+        Some(entity(&m.record))
     }),
     planter("", "P209", |m| {
         by_attribute(m, "day = \"date\"", "day")?;
