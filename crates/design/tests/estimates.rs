@@ -341,6 +341,25 @@ fn only_a_write_of_the_parent_is_known_to_write_all_its_children() {
     assert!(message.starts_with("201 (assumed) actions on average"), "{message}");
 }
 
+#[test]
+fn items_that_an_aggregate_leaves_out_are_written_without_it() {
+    let help = |writes: &str, condition: &str| {
+        let text = support::with_table(&format!(
+            "[entity.Event]\nattributes = {{ eventId = \"ulid\" }}\nkey = [\"EVENT#{{eventId}}\", \"EVENT\"]\n\
+             aggregates = {{ sold = \"count Seat{condition}\" }}\nexpect = {{ count = 200 }}\n\
+             [entity.Seat]\nattributes = {{ eventId = \"ulid\", seatId = \"id\", state = \"FREE|SOLD\" }}\n\
+             key = [\"EVENT#{{eventId}}\", \"SEAT#{{seatId}}\"]\nexpect = {{ per = \"Event\", average = 500 }}\n\
+             [write]\nplan = {{ transact = [\"create Event\", \"create Seat*\"] }}\n{writes}"
+        ));
+        support::findings(&text).into_iter().find(|finding| finding.code == "P405").unwrap().help
+    };
+    let sell = "sell = { transact = [\"update Seat set state\", \"update Event set sold\"] }\n";
+    assert!(help(sell, "").contains("each time with the aggregate"));
+    assert!(help("", " where state == 'SOLD'").contains("each time with the aggregate"));
+    // Seats are free at first.
+    assert!(help(sell, " where state == 'SOLD'").contains("the rest in batches"));
+}
+
 /// The severity of a finding.
 fn severity(text: &str, code: &str) -> Option<Severity> {
     support::findings(text).iter().find(|finding| finding.code == code).map(|finding| finding.severity)

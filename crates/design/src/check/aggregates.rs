@@ -17,7 +17,19 @@ struct Changed<'m> {
     aggregates: BTreeSet<&'m str>,
 }
 
-impl Checker<'_> {
+impl<'m> Checker<'m> {
+    /// Returns the first aggregate that changes with an action, and the entity that has it.
+    pub(super) fn changed_by(&self, action: &Action) -> Option<(&'m Entity, &'m Aggregate)> {
+        let child = self.model.entity(&action.entity)?;
+        let writes = self.usage.writes_of(&child.name);
+        let parents = self.model.entities.iter();
+        let mut all = parents.flat_map(|parent| parent.aggregates.iter().map(move |own| (parent, own)));
+        all.find(|(_, aggregate)| {
+            let later = || enters_later(writes, aggregate, child);
+            aggregate.of == child.name && changes(action, aggregate, child, later())
+        })
+    }
+
     pub fn aggregates(&mut self) {
         let model = self.model;
         for parent in &model.entities {

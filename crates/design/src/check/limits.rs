@@ -218,11 +218,9 @@ impl<'m> Checker<'m> {
             usual.number(),
             most.number()
         );
-        let counted = write.actions.iter().filter(|action| action.many).find_map(|action| {
-            let of = |aggregate: &&Aggregate| aggregate.of == action.entity;
-            let parents = model.entities.iter();
-            parents.filter_map(|parent| Some((parent, parent.aggregates.iter().find(of)?, action))).next()
-        });
+        let mut lists = write.actions.iter().filter(|action| action.many);
+        let counted =
+            lists.find_map(|action| self.changed_by(action).map(|(parent, own)| (parent, own, action)));
         let help = counted.map_or_else(
             || "write the first items in the transaction and the rest in batches, or keep the parts as one item".to_owned(),
             |(parent, aggregate, action)| a_few_at_a_time(parent, aggregate, action),
