@@ -134,6 +134,20 @@ fn rule_11_access_is_even() {
 }
 
 #[test]
+fn of_several_sparse_indexes_the_one_with_the_known_key_is_named() {
+    let text = parts(&[
+        GSI1,
+        "[index.GSI2]\nkeys = [\"GSI2PK\", \"GSI2SK\"]\n",
+        "[entity.Task]\nattributes = { taskId = \"ulid\", projectId = \"id\", assigneeId = \"id\", status = \"A|B|C\" }\n\
+         key = [\"TASK#{taskId}\", \"TASK\"]\n\
+         index.GSI1 = { key = [\"PROJECT#{projectId}\", \"{taskId}\"], when = \"status == 'A'\" }\n\
+         index.GSI2 = { key = [\"ASSIGNEE#{assigneeId}\", \"{taskId}\"], when = \"status == 'B'\" }",
+        "[pattern]\nmine = { in = [\"assigneeId\"], where = \"status == 'C'\", out = \"Task*\" }",
+    ]);
+    assert!(message_of(&text, "P121").starts_with("GSI2 holds Task only when"));
+}
+
+#[test]
 fn rule_12_the_table_key_is_natural_to_the_patterns() {
     let text = parts(&[
         GSI1,

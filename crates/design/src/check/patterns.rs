@@ -155,7 +155,7 @@ impl<'m> Checker<'m> {
                     None => format!("move {} into the sort key, or {add}", list(missing)),
                 },
             ),
-            Obstacle::Sparse { when } => (
+            Obstacle::Sparse { when, .. } => (
                 "P121",
                 format!("{location} holds {name} only when {when}, which the pattern does not require"),
                 format!("add where = \"{when}\" to the pattern if that is intended; otherwise {add}"),

@@ -106,9 +106,8 @@ impl<'m> Planner<'_, 'm> {
             Some([one]) => Some(one.as_str().to_owned()),
             _ => None,
         };
-        let is_input = |name: &str| self.pattern.inputs.iter().any(|input| input == name);
-        let known = |name: &str| is_input(name) || values.contains_key(name);
-        let settled = |name: &str| is_input(name) || constant(name).is_some();
+        let known = |name: &str| self.is_input(name) || values.contains_key(name);
+        let settled = |name: &str| self.is_input(name) || constant(name).is_some();
         let partitions = self.partition(&mapping, known)?;
         let (prefix, sort) = match &self.declared {
             Some(declared) => self.declared_sort(declared, &mapping, &known, &settled)?,
@@ -206,9 +205,18 @@ impl<'m> Planner<'_, 'm> {
             return Ok(mapping);
         }
         Err(match self.concerns(&mapping) {
-            true => Obstacle::Sparse { when: Box::new(mapping.when) },
+            true => {
+                let values = self.values(&mapping);
+                let known = |name: &str| self.is_input(name) || values.contains_key(name);
+                let is_known = self.partition(&mapping, known).is_ok();
+                Obstacle::Sparse { when: Box::new(mapping.when), is_known }
+            }
             false => Obstacle::Absent,
         })
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        self.pattern.inputs.iter().any(|input| input == name)
     }
 
     /// The values of the key's fields that the conditions of the pattern and the index leave, where they are few.
@@ -216,7 +224,7 @@ impl<'m> Planner<'_, 'm> {
         let condition = self.pattern.filter.and(&mapping.when);
         let selecting = mapping.shard.and_then(|shard| shard.by.as_deref());
         let tested = mapping.fields().chain(selecting).filter(|name| condition.mentions(name));
-        let own = tested.filter(|name| !self.pattern.inputs.iter().any(|input| input == name));
+        let own = tested.filter(|name| !self.is_input(name));
         let values = own.filter_map(|name| {
             // Items whose key has the field have the attribute; all of them are here only if it is required.
             mapping.entity.attribute(name)?;

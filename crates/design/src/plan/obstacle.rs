@@ -14,6 +14,8 @@ pub enum Obstacle {
     Sparse {
         /// The condition of the index.
         when: Box<Condition>,
+        /// Whether the partition key is known.
+        is_known: bool,
     },
     /// The partition key is not fully known.
     Partition {
@@ -118,16 +120,17 @@ impl Obstacle {
             Obstacle::Absent => 0,
             Obstacle::Partition { partial: false, .. } => 1,
             Obstacle::Partition { partial: true, .. } => 2,
-            Obstacle::Sparse { .. } => 3,
-            Obstacle::NoSortKey { .. } => 4,
-            Obstacle::Range { .. } | Obstacle::Order { .. } => 5,
-            Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 6,
-            Obstacle::Consistency | Obstacle::Projection { .. } => 7,
-            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 8,
+            Obstacle::Sparse { is_known: false, .. } => 3,
+            Obstacle::Sparse { is_known: true, .. } => 4,
+            Obstacle::NoSortKey { .. } => 5,
+            Obstacle::Range { .. } | Obstacle::Order { .. } => 6,
+            Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 7,
+            Obstacle::Consistency | Obstacle::Projection { .. } => 8,
+            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 9,
             Obstacle::Foreign { .. }
             | Obstacle::Lacking { .. }
             | Obstacle::Unlinked { .. }
-            | Obstacle::PartlyLinked { .. } => 9,
+            | Obstacle::PartlyLinked { .. } => 10,
         }
     }
 }
