@@ -12,5 +12,6 @@ pub mod key_card;
 pub mod prices;
 pub mod shards;
 pub mod size;
+pub mod time_buckets;
 pub mod traffic;
 pub mod write_effects;

@@ -183,11 +183,11 @@ fn time_buckets_are_counted_and_read_in_turn() {
     let range = "range = { by = 'at', from = '2026-04-01T00:00:00Z', to = '2026-05-02T23:59:59Z' }";
     let (requests, ..) = first_step(&format!("in = ['deviceId'], out = 'Event*', {range}"));
     assert_eq!(requests, 32.0);
-    let newest = format!("in = ['deviceId'], out = 'Event*', order = 'at desc', limit = 20, {range}");
+    let newest = format!("in = ['deviceId'], out = 'Event*', order = 'at desc', limit = 2, {range}");
     let (requests, items, _, works) = first_step(&newest);
-    assert_eq!((requests, items), (32.0, 640.0));
-    let turn = "begin with the newest time bucket and go on with the next until 20 are found";
-    assert_eq!(works, [turn, "merge the results by at, descending", "keep the first 20"]);
+    assert_eq!((requests, items), (32.0, 64.0));
+    let turn = "begin with the newest time bucket and go on with the next until 2 are found";
+    assert_eq!(works, [turn, "merge the results by at, descending", "keep the first 2"]);
     let oldest = newest.replace("desc", "asc");
     assert!(first_step(&oldest).3[0].starts_with("begin with the oldest"));
 }
@@ -577,6 +577,17 @@ fn the_time_buckets_of_a_key_divide_the_items() {
     let (values, items) = of("count = 5_000_000");
     assert!((values.value * items.average / 5e6 - 1.0).abs() < 0.01, "{values:?} {items:?}");
     assert_eq!(of("count = 5_000_000, max = 10").1.max, 10.0);
+    // A range reads its buckets, and no others.
+    let read = |to: &str| {
+        let range = format!("range = {{ by = \"at\", from = \"2026-04-01T00:00:00Z\", to = \"{to}\" }}");
+        let pattern = format!("[pattern]\np = {{ in = [\"deviceId\"], {range}, out = \"Reading*\" }}\n");
+        let model = support::model(&(text("per = \"Device\", average = 400_000, max = 600_000") + &pattern));
+        let items = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().steps[0].items;
+        (items.average.round(), items.is_known())
+    };
+    assert_eq!(read("2026-04-01T23:59:59Z"), (1_096.0, false));
+    assert_eq!(read("2026-04-02T23:59:59Z"), (2_192.0, false));
+    assert_eq!(read("2028-04-02T23:59:59Z"), (400_000.0, false));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::collection::{self, MAX_COLLECTION_BYTES};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::heat::{self, Heat, MAX_READS, MAX_WRITES};
-use crate::capacity::{shards, size};
+use crate::capacity::{shards, size, time_buckets};
 use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
@@ -89,7 +89,7 @@ pub fn cards(model: &Model) -> Vec<KeyCard<'_>> {
 
 fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m> {
     let shards = shards::in_use(model, &mapping);
-    let mut items = items_of_value(model, &mapping).under_keys(&mapping, shards);
+    let mut items = time_buckets::items_of_value(model, &mapping, 1.0).under_keys(&mapping, shards);
     let shards = shards.value;
     items.average = (items.average / shards).max(items.average.min(1.0));
     items.max = (items.max / shards).max(items.max.min(1.0));
@@ -104,32 +104,6 @@ fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m
         verdict,
         reason,
         mapping,
-    }
-}
-
-/// The items under one value, whatever its shard. How long items stay is not declared: those of a time bucket are assumed to be a part of those of a
-/// year.
-fn items_of_value(model: &Model, mapping: &KeyMapping<'_>) -> ItemCount {
-    let (mut fixed, mut buckets) = (Vec::new(), 1.0);
-    for part in &mapping.partition.parts {
-        match part {
-            Part::Field { name, format: Format::Bucket(length) } if mapping.partition.truncates(name) => {
-                buckets *= buckets_of_a_year(*length);
-            }
-            Part::Field { name, .. } if name != SHARD => fixed.push(name.clone()),
-            Part::Field { .. } | Part::Text(_) => {}
-        }
-    }
-    let all = estimate::items_at(model, mapping, &fixed);
-    if buckets <= 1.0 || all.max <= 1.0 {
-        return all;
-    }
-    let part = |items: f64| (items / buckets).max(items.min(1.0));
-    ItemCount {
-        average: part(all.average),
-        max: part(all.max),
-        basis: Basis::Assumed,
-        max_basis: Basis::Assumed,
     }
 }
 
@@ -167,20 +141,9 @@ fn left_by_when(mapping: &KeyMapping<'_>, name: &str, format: Format) -> Option<
 
 fn field_values(model: &Model, entity: &Entity, name: &str, format: Format) -> Option<Estimate> {
     if let Format::Bucket(length) = format {
-        return Some(Estimate::assumed(buckets_of_a_year(length)));
+        return Some(Estimate::assumed(time_buckets::of_a_year(length)));
     }
     estimate::distinct(model, entity, name)
-}
-
-/// The number of time buckets in a year that keep so many characters of a time.
-fn buckets_of_a_year(length: usize) -> f64 {
-    match length {
-        ..7 => 1.0,
-        7 => 12.0,
-        8..=10 => 365.0,
-        11..=13 => 8_760.0,
-        _ => 525_600.0,
-    }
 }
 
 /// The verdict on a partition key, and its reason. It agrees with the findings of the check.

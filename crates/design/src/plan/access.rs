@@ -31,6 +31,8 @@ pub(super) struct Access<'m> {
     /// The same with the fields whose values are fixed.
     pub narrowing_fields: Template,
     pub fan_out: u64,
+    /// The time buckets that are read of each value of the rest of the partition key.
+    pub buckets: u64,
     /// What the number of requests rests on: the number of time buckets is assumed if the bounds are not declared.
     pub fan_out_basis: Basis,
     /// Whether time buckets are read one after the other, until the limit is reached.
@@ -135,6 +137,7 @@ impl<'m> Planner<'_, 'm> {
             prefix: prefix.substitute(constant),
             fan_out: each.fold(partitions.requests, u64::saturating_mul),
             fan_out_basis: partitions.basis,
+            buckets: partitions.requests,
             in_turn: partitions.in_turn,
             shards,
             filter,
@@ -180,6 +183,7 @@ impl<'m> Planner<'_, 'm> {
             narrowing: Template::default(),
             narrowing_fields: Template::default(),
             fan_out: 1,
+            buckets: 1,
             fan_out_basis: Basis::Declared,
             in_turn: false,
             shards: ReadShards::all(),

@@ -5,10 +5,8 @@ use super::access::Access;
 use super::requirement::Requirement;
 use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate::{self, ItemCount};
-use crate::capacity::size;
-use crate::keys::key_mapping::KeyMapping;
+use crate::capacity::{size, time_buckets};
 use crate::model::{Entity, Model, Target};
-use crate::template::{Format, Part, SHARD};
 
 /// What all requests of a step read together.
 pub(super) struct Amount {
@@ -80,7 +78,8 @@ impl<'m> Planner<'_, 'm> {
         {
             let keys = Estimate::new(requests, first.fan_out_basis);
             amount.add(
-                beside(self.model, mapping).under_keys(mapping, keys),
+                time_buckets::items_of_value(self.model, mapping, first.buckets as f64)
+                    .under_keys(mapping, keys),
                 size::entry(self.model, mapping).value,
             );
         }
@@ -109,14 +108,15 @@ pub(super) fn share(part: f64, whole: f64) -> f64 {
 
 /// The items under the keys that are read. A hash spreads them evenly over the shards, but not exactly.
 fn collection(model: &Model, access: &Access<'_>) -> ItemCount {
-    let all = alternatives(model, access);
+    let (mapping, buckets) = (&access.mapping, access.buckets as f64);
+    let all = time_buckets::part(mapping, alternatives(model, access), &access.fixed, buckets);
     let average = (all.average * access.shards.share).max(all.average.min(1.0));
     // How much of a collection is in a range, a time bucket or the shards of some values is not declared.
     let is_in_some_shards = !access.shards.numbers.is_empty() && access.shards.share < 1.0;
     let is_part = access.is_selective || access.is_bounded() || is_in_some_shards;
     let basis = if is_part && all.max > 1.0 { Basis::Assumed } else { all.basis };
     let keys = Estimate::new(access.fan_out as f64, access.fan_out_basis);
-    ItemCount { average, basis, ..all }.under_keys(&access.mapping, keys)
+    ItemCount { average, basis, ..all }.under_keys(mapping, keys)
 }
 
 /// The items of all values that requests take in turn: as many as there are for one value, for each of them, and no more than without the test.
@@ -134,15 +134,4 @@ fn alternatives(model: &Model, access: &Access<'_>) -> ItemCount {
         max: (one.max * number).min(all.max),
         ..one
     }
-}
-
-/// The items of another entity under the same partition key.
-fn beside(model: &Model, mapping: &KeyMapping<'_>) -> ItemCount {
-    let partition = mapping.partition.parts.iter().filter_map(|part| match part {
-        Part::Field { name, format } if name != SHARD && !matches!(format, Format::Bucket(_)) => {
-            Some(name.clone())
-        }
-        _ => None,
-    });
-    estimate::items_at(model, mapping, &partition.collect::<Vec<_>>())
 }
