@@ -341,6 +341,12 @@ impl Model {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// Returns the attribute of the expiry time, of which a table has at most one.
+    pub fn expiry_attribute(&self) -> Option<&str> {
+        let own = || self.entities.iter().find_map(|entity| entity.ttl.as_deref());
+        self.table.ttl.as_deref().or_else(own)
+    }
+
     /// Returns the entity with this name, whatever the case of its letters.
     pub fn entity_in_any_case(&self, name: &str) -> Option<&Entity> {
         self.lookup().entity_in_any_case(self, name)

@@ -151,8 +151,15 @@ fn models_are_exported_to_other_tools_and_imported_again() {
         assert_eq!(code, 0);
         assert!(out.contains("key = [\"POST#{postId}\", \"COMMENT#{createdAt}#{commentId}\"]"), "{out}");
     }
-    let (_, out, _) = partita(&["export", "--to", "create-table", "models/document-versions.toml"]);
+    let (_, out, remarks) = partita(&["export", "--to", "create-table", "models/document-versions.toml"]);
     assert!(out.contains("LocalSecondaryIndexes"));
+    assert_eq!(remarks, "");
+    let (_, _, remarks) =
+        partita(&["export", "--to", "create-table", "crates/design/tests/good/sessions.toml"]);
+    assert!(
+        remarks.contains("UpdateTimeToLive: {\"TableName\":") && remarks.contains("\"AttributeName\":"),
+        "{remarks}"
+    );
     let (_, out, _) = partita(&["schema"]);
     assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok());
 }

@@ -1,8 +1,22 @@
 //! Table definitions in DynamoDB JSON: the CreateTable request of a model, and the keys and indexes of a table description.
 
+use super::Exported;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Index, Model, Projection};
 use serde_json::{Map, Value, json};
+
+/// Returns the CreateTable request of a model, and what has to be asked for by other requests.
+pub fn export(model: &Model) -> Exported {
+    let expiry = update_time_to_live(model)
+        .map(|request| format!("The expiry is a request of its own, UpdateTimeToLive: {request}"));
+    Exported { document: create_table(model), remarks: expiry.into_iter().collect() }
+}
+
+/// Returns the UpdateTimeToLive request that lets the items of a table expire as the model says.
+pub fn update_time_to_live(model: &Model) -> Option<Value> {
+    let expiry = json!({ "Enabled": true, "AttributeName": model.expiry_attribute()? });
+    Some(json!({ "TableName": model.table.name, "TimeToLiveSpecification": expiry }))
+}
 
 /// Returns the CreateTable request of a model.
 pub fn create_table(model: &Model) -> Value {

@@ -2,7 +2,7 @@
 
 use super::arguments::{Destination, Export};
 use super::{FINE, Outcome, file};
-use partita_design::exchange::{Exported, onetable, table_definition, workbench};
+use partita_design::exchange::{onetable, table_definition, workbench};
 use partita_design::reader::schema;
 
 pub fn run(arguments: &Export) -> Outcome {
@@ -10,9 +10,7 @@ pub fn run(arguments: &Export) -> Outcome {
     let exported = match arguments.to {
         Destination::Workbench => workbench::export(&model),
         Destination::Onetable => onetable::export(&model),
-        Destination::CreateTable => {
-            Exported { document: table_definition::create_table(&model), remarks: Vec::new() }
-        }
+        Destination::CreateTable => table_definition::export(&model),
     };
     println!("{:#}", exported.document);
     exported.remarks.iter().for_each(|remark| eprintln!("{remark}"));

@@ -4,7 +4,7 @@
 use crate::arguments::Endpoint;
 use crate::client::Client;
 use partita_design::Model;
-use partita_design::exchange::table_definition::{create_table, from_description};
+use partita_design::exchange::table_definition::{create_table, from_description, update_time_to_live};
 use partita_design::model::{Index, Projection};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -108,17 +108,9 @@ pub fn require(client: &mut Client, model: &Model, description: &Value) -> Resul
     Ok(())
 }
 
-/// The attribute of the expiry time, of which a table has at most one.
-fn expiry_attribute(model: &Model) -> Option<&String> {
-    let own = || model.entities.iter().find_map(|entity| entity.ttl.as_ref());
-    model.table.ttl.as_ref().or_else(own)
-}
-
 /// Lets the items of a new table expire as the model says.
 pub fn enable_expiry(client: &mut Client, model: &Model) -> Result<(), String> {
-    let Some(attribute) = expiry_attribute(model) else { return Ok(()) };
-    let expiry = json!({ "Enabled": true, "AttributeName": attribute });
-    let request = json!({ "TableName": model.table.name, "TimeToLiveSpecification": expiry });
+    let Some(request) = update_time_to_live(model) else { return Ok(()) };
     client.call("UpdateTimeToLive", &request).map(|_| ()).map_err(|failure| failure.to_string())
 }
 
@@ -131,7 +123,7 @@ pub fn warn_of_expiry(client: &mut Client, model: &Model) {
 
 /// What is wrong with the expiry of the table's items: it deletes others than the model says, or none.
 fn ttl_difference(client: &mut Client, model: &Model) -> Option<String> {
-    let wanted = expiry_attribute(model);
+    let wanted = model.expiry_attribute();
     let table = &model.table.name;
     let response = client.call("DescribeTimeToLive", &json!({ "TableName": table })).ok()?;
     let found = &response["TimeToLiveDescription"];
