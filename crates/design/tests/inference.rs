@@ -790,6 +790,29 @@ fn findings_of(draft: &Draft) -> Vec<&'static str> {
 }
 
 #[test]
+fn an_inverted_index_does_not_ask_for_the_same_item_again() {
+    let mut items: Vec<Item> = Vec::new();
+    for number in 0..6 {
+        let (actor, movie) = (format!("ACTOR#a{number}"), format!("MOVIE#m{number}"));
+        items.push(item(&[("PK", &actor), ("SK", &actor), ("born", "1970-01-01")]));
+        items.push(item(&[("PK", &movie), ("SK", &movie), ("title", "some words")]));
+        items.push(item(&[("PK", &movie), ("SK", &actor), ("role", "some words")]));
+    }
+    let inverted = Index {
+        name: "GSI1".to_owned(),
+        local: false,
+        keys: vec!["SK".to_owned(), "PK".to_owned()],
+        partition_keys: 1,
+        project: Projection::All,
+        span: 0..0,
+    };
+    let draft = infer(&items, &KnownSchema { indexes: vec![inverted], ..known("T", &["PK", "SK"]) }).unwrap();
+    let names: Vec<&str> = draft.model.patterns.iter().map(|pattern| pattern.name.as_str()).collect();
+    assert_eq!(names.iter().filter(|name| name.starts_with("actorBy")).count(), 1, "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("movieActorsByActor")), "{names:?}");
+}
+
+#[test]
 fn a_constant_partition_key_lists_all_items() {
     let brand = |name: &&str| item(&[("PK", "BRANDS"), ("SK", &format!("BRAND#{name}")), ("name", name)]);
     let items: Vec<Item> = ["nike", "sony", "dell"].iter().map(brand).collect();

@@ -15,6 +15,9 @@ pub(crate) fn infer(model: &Model) -> Vec<Pattern> {
         for mapping in TableOrIndex::all(model).iter().filter_map(|location| location.mapping(entity)) {
             let by_sort_key = is_list(&mapping).then(|| item_by_sort_key(&mapping)).flatten();
             for mut pattern in std::iter::once(by_partition(&mapping)).chain(by_sort_key) {
+                if patterns.iter().any(|other| is_same_item(other, &pattern)) {
+                    continue;
+                }
                 if patterns.iter().any(|other| other.name == pattern.name) {
                     pattern.name.push_str(mapping.location.index.map_or("Table", |index| &index.name));
                 }
@@ -23,6 +26,17 @@ pub(crate) fn infer(model: &Model) -> Vec<Pattern> {
         }
     }
     patterns
+}
+
+/// Whether two patterns ask for the same item.
+fn is_same_item(one: &Pattern, other: &Pattern) -> bool {
+    let item = |pattern: &Pattern| match pattern.single_target() {
+        Some(target) if !target.many => Some(target.entity.clone()),
+        _ => None,
+    };
+    item(one).is_some_and(|entity| item(other) == Some(entity))
+        && one.filter == other.filter
+        && one.inputs == other.inputs
 }
 
 /// The fields of a key that a request names: neither fixed by the condition of its index nor shards.
