@@ -10,6 +10,7 @@ mod rekey;
 mod remove;
 mod rename;
 
+pub(crate) use answer::NOT_KNOWN;
 pub use answer::{Answers, Asked};
 
 use crate::inference::patterns;
@@ -97,11 +98,7 @@ impl Draft {
             pattern.rps = rate;
             self.note(pattern.subject(), Confidence::Likely, "the key serves it");
             if rate.is_none() {
-                self.ask(
-                    Asked::PatternRate(pattern.name.clone()),
-                    "How many requests a second?",
-                    "not known",
-                );
+                self.ask(Asked::PatternRate(pattern.name.clone()), "How many requests a second?", NOT_KNOWN);
             }
             self.model.patterns.push(pattern);
         }
@@ -305,6 +302,17 @@ orders = { in = ["userId"], out = "Order*", where = "part != 'x'" }
     }
 
     #[test]
+    fn assumed_answers_change_nothing() {
+        let (mut assumed, before) = (draft(), draft());
+        let given: Answers =
+            before.questions.iter().map(|own| (own.id.clone(), own.assumed.clone())).collect();
+        assumed.answer(&given).unwrap();
+        assert!(assumed.questions.is_empty());
+        let [assumed, before] = [assumed, before].map(|draft| toml_writer::write(&draft.model, ""));
+        assert_eq!(assumed, before);
+    }
+
+    #[test]
     fn answers_that_do_not_fit_are_refused() {
         let refused = |id: &str, text: &str| draft().answer(&answers(&[(id, text)])).unwrap_err();
         assert!(refused("entity.Orders.name", "X").contains("entity.Order.name"));
@@ -312,6 +320,7 @@ orders = { in = ["userId"], out = "Order*", where = "part != 'x'" }
         assert!(refused("entity.Order.attribute.part", "userId").contains("userId"));
         assert!(refused("entity.Order.index.GSI1.when", "state =").contains("entity.Order.index.GSI1.when"));
         assert!(refused("pattern.orders.rps", "many").contains("number"));
+        assert!(refused("pattern.orders.rps", "-1").contains("not known"));
         assert!(refused("entity.User.unique.email", "perhaps").contains("yes or no"));
     }
 }

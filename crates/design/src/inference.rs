@@ -22,7 +22,7 @@ mod typed_ids;
 mod values;
 mod verify;
 
-use crate::draft::{Asked, Confidence, Draft};
+use crate::draft::{Asked, Confidence, Draft, NOT_KNOWN};
 use crate::formatting::thousands;
 use crate::item::{Item, Value};
 use crate::model::{Index, IndexKey, Model, Projection, Table};
@@ -336,7 +336,7 @@ fn complete(
     draft.model.patterns = patterns::infer(&draft.model);
     for pattern in &draft.model.patterns {
         let asked = Asked::PatternRate(pattern.name.clone());
-        draft.questions.push(crate::draft::Question::new(asked, "How many requests a second?", "not known"));
+        draft.questions.push(crate::draft::Question::new(asked, "How many requests a second?", NOT_KNOWN));
     }
     draft.about = format!(
         "Proposed from {} items. Correct the names and types, add the patterns and writes that are missing,\nthen: partita model check",

@@ -7,6 +7,9 @@ use crate::model::{Entity, Model, Pattern};
 use crate::template::Template;
 use std::collections::BTreeMap;
 
+/// The answer to a question for a rate that nobody knows.
+pub(crate) const NOT_KNOWN: &str = "not known";
+
 /// Answers by the `id` of their question.
 pub type Answers = BTreeMap<String, String>;
 
@@ -187,12 +190,12 @@ impl Draft {
             Asked::Ttl => model.table.ttl = (text != "none").then(|| text.to_owned()),
             Asked::PatternRate(name) => {
                 let rate = rate(text)?;
-                pattern_of(model, name)?.rps = Some(rate);
+                pattern_of(model, name)?.rps = rate;
             }
             Asked::WriteRate(name) => {
                 let rate = rate(text)?;
                 let found = model.writes.iter_mut().find(|write| write.name == *name);
-                found.ok_or("there is no such write")?.rps = Some(rate);
+                found.ok_or("there is no such write")?.rps = rate;
             }
             Asked::Limit(name) => pattern_of(model, name)?.limit = limit(text)?,
             Asked::ListsAll(name) => {
@@ -245,9 +248,12 @@ fn yes(text: &str) -> Result<bool, String> {
     }
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("`{text}` is not a number of requests a second"))
+fn rate(text: &str) -> Result<Option<f64>, String> {
+    match text.parse() {
+        _ if text == NOT_KNOWN => Ok(None),
+        Ok(rate) if rate >= 0.0 && f64::is_finite(rate) => Ok(Some(rate)),
+        _ => Err(format!("`{text}` is not a number of requests a second; write `{NOT_KNOWN}` if it is not")),
+    }
 }
 
 fn name_or_none(text: &str, exists: impl Fn(&str) -> bool) -> Result<Option<String>, String> {

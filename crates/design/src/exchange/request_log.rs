@@ -14,7 +14,7 @@ use crate::audit::observed_read::{
     ObservedRead, ObservedSort, RequestShapes, attribute_read, attribute_scan, proposed_pattern,
     request_shapes,
 };
-use crate::draft::{Asked, Confidence, Draft};
+use crate::draft::{Asked, Confidence, Draft, NOT_KNOWN};
 use crate::formatting::{plural, thousands};
 use crate::inference::Inference;
 use crate::keys::key_mapping::TableOrIndex;
@@ -280,7 +280,7 @@ impl RequestLog {
         self.draft.note(&subject, confidence, origin);
         if group.pattern.rps.is_none() {
             let asked = Asked::PatternRate(group.pattern.name.clone());
-            self.draft.ask(asked, "How many requests a second?", "not known");
+            self.draft.ask(asked, "How many requests a second?", NOT_KNOWN);
         }
         if !group.filter.is_empty() {
             let text = format!(

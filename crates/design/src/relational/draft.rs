@@ -9,7 +9,7 @@ use super::schema::Schema;
 use super::sheet::sentence::Sentence;
 use super::sheet::table::Row;
 use super::writes::{self, Observed};
-use crate::draft::{Asked, Confidence, Draft, Question};
+use crate::draft::{Asked, Confidence, Draft, NOT_KNOWN, Question};
 use crate::formatting::{format_number, list, lower_first, upper_first};
 use crate::model::condition::Condition;
 use crate::model::shard::ShardHash;
@@ -229,7 +229,7 @@ impl<'a> Drafting<'a> {
                 self.draft.ask(
                     Asked::PatternRate(pattern.name.clone()),
                     "How many requests a second?",
-                    "not known",
+                    NOT_KNOWN,
                 );
             }
             self.draft.model.patterns.push(pattern);
@@ -328,7 +328,7 @@ impl<'a> Drafting<'a> {
                 self.draft.note(write.subject(), Confidence::Certain, note);
             }
             if write.rps.is_none() {
-                self.draft.ask(Asked::WriteRate(write.name.clone()), "How many a second?", "not known");
+                self.draft.ask(Asked::WriteRate(write.name.clone()), "How many a second?", NOT_KNOWN);
             }
             self.draft.model.writes.push(write);
         }

@@ -4,7 +4,7 @@ use super::line::{Change, Written};
 use super::{MAX_GROUPS, RequestLog, TOO_DIFFERENT, count};
 use crate::audit::attribution::attribute_write;
 use crate::audit::{EntityWrite, ItemChange, marker_text, recognise};
-use crate::draft::{Asked, Confidence};
+use crate::draft::{Asked, Confidence, NOT_KNOWN};
 use crate::formatting::{plural, upper_first};
 use crate::item::Value;
 use crate::model::value_type::ValueType;
@@ -75,7 +75,7 @@ impl RequestLog {
                 self.draft.ask(
                     Asked::WriteRate(write.name.clone()),
                     "How many requests a second?",
-                    "not known",
+                    NOT_KNOWN,
                 );
             }
             self.draft.model.writes.push(group.write);
