@@ -35,6 +35,16 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns a text of several lines as [`printable`] does, with its lines and tabs as they are.
+pub fn printable_lines(text: &str) -> String {
+    let is_layout = |letter: char| matches!(letter, '\n' | '\t');
+    let lines = text.split_inclusive(is_layout).map(|line| {
+        let (own, end) = line.split_at(line.trim_end_matches(is_layout).len());
+        printable(own).into_owned() + end
+    });
+    lines.collect()
+}
+
 /// Formats a count: `1 item`, `2 items`.
 pub fn plural(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -113,5 +123,6 @@ mod tests {
             printable("a\r\n\u{1b}[2J\u{85}\u{2028}\u{202e}b"),
             "a\\r\\n\\u{1b}[2J\\u{85}\\u{2028}\\u{202e}b"
         );
+        assert_eq!(printable_lines("a\t\u{1b}b\n\n\rc"), "a\t\\u{1b}b\n\n\\rc");
     }
 }

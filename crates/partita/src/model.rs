@@ -28,6 +28,7 @@ mod table_check;
 mod try_design;
 
 use arguments::{Model, Task};
+use partita_design::formatting::printable_lines;
 use std::process::ExitCode;
 
 /// The exit code if nothing was found.
@@ -41,6 +42,11 @@ const FAILED: u8 = 2;
 type Outcome = Result<u8, String>;
 
 pub use file::model as load;
+
+/// Prints text with names and values of a model, which may be another's: none of them moves the cursor.
+fn show(text: &str) {
+    print!("{}", printable_lines(text));
+}
 
 pub fn run(command: Model) -> ExitCode {
     let outcome = match command.task {
@@ -69,7 +75,7 @@ pub fn run(command: Model) -> ExitCode {
         Task::Schema => export::schema(),
     };
     ExitCode::from(outcome.unwrap_or_else(|message| {
-        eprintln!("partita: {}", message.trim_end());
+        eprintln!("partita: {}", printable_lines(message.trim_end()));
         FAILED
     }))
 }

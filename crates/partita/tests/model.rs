@@ -59,6 +59,22 @@ fn a_typo_is_shown_with_a_caret() {
 }
 
 #[test]
+fn names_do_not_move_the_cursor() {
+    let escape = r"\u001b[31m";
+    let model = format!(
+        "format = 1\n[table]\nname = \"T{escape}\"\nkeys = [\"PK\"]\n[entity.\"A{escape}\"]\nattributes = {{ a = \"id\" }}\nkey = [\"A#{{a}}\"]\n"
+    );
+    let path = std::env::temp_dir().join(format!("partita-escape-{}.toml", std::process::id()));
+    std::fs::write(&path, model).unwrap();
+    for task in ["check", "keys", "explain", "cost"] {
+        let (_, out, err) = partita(&[task, path.to_str().unwrap()]);
+        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{task}: {out}{err}");
+        assert!(task != "check" || out.contains(r"\u{1b}[31m"), "{out}");
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn plans_are_explained() {
     golden("explain", 0, &["explain", "models/shop-orders.toml"]);
 }

@@ -1,8 +1,8 @@
 //! `partita model check`.
 
 use super::arguments::{Check, Format};
-use super::{FAILED, FINE, FOUND, Outcome, file};
-use partita_design::formatting::plural;
+use super::{FAILED, FINE, FOUND, Outcome, file, show};
+use partita_design::formatting::{plural, printable};
 use partita_design::{Finding, Severity, Source, check, editor, read, repair, report};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub fn run(arguments: &Check) -> Outcome {
                 let found = report.count(Severity::Error) > 0 || denied;
                 let document = match arguments.format {
                     Format::Text => {
-                        print!("{}", report::text(&report, &source, arguments.notes));
+                        show(&report::text(&report, &source, arguments.notes));
                         Value::Null
                     }
                     Format::Json => report::json(&report, &source),
@@ -78,7 +78,7 @@ fn print_written_lines(name: &str, before: &str, after: &str) {
     for (number, line) in after.lines().enumerate() {
         match former.get_mut(line).filter(|left| **left > 0) {
             Some(left) => *left -= 1,
-            None => eprintln!("{name}:{}: {line}", number + 1),
+            None => eprintln!("{name}:{}: {}", number + 1, printable(line)),
         }
     }
 }
@@ -86,7 +86,7 @@ fn print_written_lines(name: &str, before: &str, after: &str) {
 fn unreadable(arguments: &Check, source: &Source, findings: &[Finding]) -> Value {
     match arguments.format {
         Format::Text => {
-            print!("{}", report::text_of(findings, source));
+            show(&report::text_of(findings, source));
             Value::Null
         }
         Format::Json => json!({ "file": source.name, "findings": report::findings_json(findings, source) }),

@@ -1,7 +1,7 @@
 //! `partita model cost`.
 
 use super::arguments::{Cost, PlainFormat};
-use super::{FINE, Outcome, file};
+use super::{FINE, Outcome, file, show};
 use crate::clock;
 use partita_design::capacity::cost::cost;
 use partita_design::report::cost as report;
@@ -15,7 +15,7 @@ pub fn run(arguments: &Cost) -> Outcome {
     let prices = file::prices(arguments.prices.as_deref())?;
     let cost = cost(&model, &prices);
     match arguments.format {
-        PlainFormat::Text => print!("{}", report::text(&model, &cost, &prices)),
+        PlainFormat::Text => show(&report::text(&model, &cost, &prices)),
         PlainFormat::Json => println!("{:#}", report::json(&cost, &prices)),
     }
     let age = prices.age_in_months(&timestamp(clock::unix_seconds() * 1_000));

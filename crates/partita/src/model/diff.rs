@@ -1,7 +1,7 @@
 //! `partita model diff`.
 
 use super::arguments::{Diff, PlainFormat};
-use super::{FINE, FOUND, Outcome, file};
+use super::{FINE, FOUND, Outcome, file, show};
 use partita_design::report::difference::difference;
 
 pub fn run(arguments: &Diff) -> Outcome {
@@ -9,7 +9,7 @@ pub fn run(arguments: &Diff) -> Outcome {
     let prices = file::prices(arguments.prices.as_deref())?;
     let difference = difference(&old, &new, &prices);
     match arguments.format {
-        PlainFormat::Text => print!("{}", difference.text(&prices)),
+        PlainFormat::Text => show(&difference.text(&prices)),
         PlainFormat::Json => println!("{:#}", difference.json(&prices)),
     }
     let (before, after) =

@@ -1,7 +1,7 @@
 //! `partita model explain`.
 
 use super::arguments::{Explain, Language, PlainFormat};
-use super::{FINE, Outcome, file};
+use super::{FINE, Outcome, file, show};
 use partita_design::finding::closest;
 use partita_design::report::{explain, sent};
 
@@ -30,7 +30,7 @@ pub fn run(arguments: &Explain) -> Outcome {
         return Ok(FINE);
     }
     match arguments.format {
-        PlainFormat::Text => print!("{}", explain::text(&model, arguments.name.as_deref())),
+        PlainFormat::Text => show(&explain::text(&model, arguments.name.as_deref())),
         PlainFormat::Json => println!("{:#}", explain::json(&model, arguments.name.as_deref())),
     }
     Ok(FINE)

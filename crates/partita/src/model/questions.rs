@@ -3,6 +3,7 @@
 use super::arguments::{PlainFormat, Questions};
 use super::file;
 use partita_design::draft::{Answers, Draft, Question};
+use partita_design::formatting::printable;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Applies the answers, and returns what to print: the model or its open questions.
@@ -73,7 +74,8 @@ fn line(question: &Question) -> String {
     } else {
         format!(" or {}", question.choices.join(" or "))
     };
-    format!("{}: {} [{}{others}]", question.id, question.text, question.assumed)
+    let line = format!("{}: {} [{}{others}]", question.id, question.text, question.assumed);
+    printable(&line).into_owned()
 }
 
 #[cfg(test)]
