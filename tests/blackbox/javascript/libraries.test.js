@@ -15,7 +15,7 @@ const binary = resolve(here('../../..'), process.env.PARTITA_BINARY ?? 'target/r
 
 function partita(...words) {
   const { status, stdout, stderr } = spawnSync(binary, ['model', ...words], { encoding: 'utf8' })
-  return { status, text: stdout + stderr }
+  return { status, stdout, text: stdout + stderr }
 }
 
 /** The model of a library's schema, as a file and as text. */
@@ -25,17 +25,17 @@ function imported(library, answers) {
   const script = here(`../../../integrations/schemas/${library}_schema.mjs`)
   writeFileSync(path('schema.json'), execFileSync('node', [script, here(`libraries/${library}.mjs`)], { encoding: 'utf8' }))
   writeFileSync(path('answers.json'), JSON.stringify(answers))
-  const { status, text } = partita('import', '--from', library, path('schema.json'), '--answers', path('answers.json'))
+  const { status, stdout, text } = partita('import', '--from', library, path('schema.json'), '--answers', path('answers.json'))
   assert.equal(status, 0, text)
-  writeFileSync(path('model.toml'), text)
-  return { file: path('model.toml'), text }
+  writeFileSync(path('model.toml'), stdout)
+  return { file: path('model.toml'), text: stdout }
 }
 
 /** Creates the table of a model, writes the library's items, and audits them. */
 async function audited(library, file) {
-  const { status, text } = partita('export', '--to', 'create-table', file)
+  const { status, stdout, text } = partita('export', '--to', 'create-table', file)
   assert.equal(status, 0, text)
-  await createTable(JSON.parse(text))
+  await createTable(JSON.parse(stdout))
   const { write } = await import(`./libraries/${library}.mjs`)
   await write()
   const audit = partita('audit', file, '--endpoint', process.env.PARTITA_ENDPOINT)
