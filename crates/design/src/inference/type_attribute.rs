@@ -48,7 +48,9 @@ pub(super) fn candidates(items: &[&Item], shapes: &[Vec<String>], known: &KnownS
         let values = values(items, name)?;
         let order = match rank(name) {
             Some(rank) if is_clear(name) => (0, rank),
-            named if is_told(items, &values, shapes) && (named.is_some() || is_steady(name)) => {
+            named
+                if is_told(items, &values, shapes, &is_index_key) && (named.is_some() || is_steady(name)) =>
+            {
                 let distinct: BTreeSet<&str> = values.iter().copied().flatten().collect();
                 (1, if named.is_some() { 0 } else { usize::MAX - distinct.len() })
             }
@@ -83,13 +85,19 @@ fn is_steady(name: &str) -> bool {
 type Kind<'a> = (Vec<&'a String>, &'a Vec<String>);
 
 /// Whether the values, which look like types, follow from what other attributes an item has and from the form of its keys, and tell the forms apart.
-fn is_told(items: &[&Item], values: &[Option<&str>], shapes: &[Vec<String>]) -> bool {
+/// The attributes of an index key do not count: a state decides too whether an item is in a sparse index.
+fn is_told(
+    items: &[&Item],
+    values: &[Option<&str>],
+    shapes: &[Vec<String>],
+    is_index_key: &impl Fn(&String) -> bool,
+) -> bool {
     let few = odd::few(items.len());
     let mut kinds: BTreeMap<Kind<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
     let mut forms: BTreeMap<&Vec<String>, usize> = BTreeMap::new();
     for ((item, value), shape) in items.iter().zip(values).zip(shapes) {
         let Some(value) = value else { continue };
-        let kind = (item.keys().collect(), shape);
+        let kind = (item.keys().filter(|name| !is_index_key(name)).collect(), shape);
         *kinds.entry(kind).or_default().entry(value).or_default() += 1;
         *forms.entry(shape).or_default() += 1;
     }
