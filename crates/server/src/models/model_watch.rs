@@ -436,7 +436,7 @@ mod tests {
         let votes = &watch.json()["patterns"][0];
         assert_eq!((&votes["requests"], &votes["failed"]), (&json!(4), &json!(4)), "{votes}");
         // Within the first second.
-        assert_eq!((&votes["requestsPerCall"], &votes["observedPerSecond"]), (&json!(4), &json!(1.0)));
+        assert_eq!((&votes["requestsPerCall"], &votes["observedPerSecond"]), (&json!(4.0), &json!(1.0)));
     }
 
     #[test]

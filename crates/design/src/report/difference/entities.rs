@@ -1,7 +1,8 @@
 //! How entities differ, renames considered: which items must be written, each counted once however much changes in it.
 
+use super::rules::{aggregates, declared_rules};
 use super::values::Values;
-use super::{Change, push};
+use super::{Change, changed_rules, push};
 use crate::capacity::estimate::count;
 use crate::migration::{Transition, old_name};
 use crate::model::shard::ShardHash;
@@ -35,6 +36,7 @@ pub(super) fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
         comparison.index_entries();
         comparison.attributes();
         comparison.markers();
+        comparison.rules();
         if before.copies.is_some() != after.copies.is_some() || comparison.has_another_original(&transition) {
             comparison.add("copies change".to_owned(), items);
         }
@@ -188,6 +190,18 @@ impl Comparison<'_> {
                 let what = format!("{sign} unique {names}: every item {fate} a marker");
                 push(self.changes, format!("~ entity {}: {what}", self.after.name), self.items);
             }
+        }
+    }
+
+    fn rules(&mut self) {
+        let now =
+            |name: &String| self.renamed.get(name.as_str()).map_or(name.clone(), |new| (*new).to_owned());
+        let (was, is) = (declared_rules(self.before, now), declared_rules(self.after, String::clone));
+        for change in changed_rules(was, is) {
+            self.add(change, 0.0);
+        }
+        for what in aggregates(self.before, self.after, &self.renamed) {
+            self.add(what, self.items);
         }
     }
 
@@ -358,6 +372,45 @@ expect = { count = 1000 }
     fn another_value_of_the_type_attribute_is_written() {
         let (lines, _) = changes(&[("[entity.User]", "[entity.User]\ntype = \"user\"")]);
         assert_eq!(lines, ["~ entity User: type User becomes user (1000)"]);
+    }
+
+    #[test]
+    fn other_rules_about_the_items_are_changes() {
+        let rules = "[entity.User]\nlock = \"age\"\nttl = \"age\"\nidentity = \"userId\"";
+        let (lines, writes) = changes(&[("[entity.User]", rules)]);
+        assert_eq!(
+            lines,
+            [
+                "~ entity User: + identity userId (0)",
+                "~ entity User: + lock age (0)",
+                "~ entity User: + ttl age (0)"
+            ]
+        );
+        assert_eq!(writes, 0.0);
+        let renamed = [("[entity.User]", rules), RENAMED[0], RENAMED[1]];
+        let (lines, _) = changes_between(&[("[entity.User]", rules)], &renamed);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        let table = [("[table]", "[table]\ntenant = \"userId\"\nttl = \"age\"\nreads = \"warn\"")];
+        let (lines, _) = changes(&table);
+        assert_eq!(
+            lines,
+            [
+                "table: + tenant userId (0)",
+                "table: + ttl age (0)",
+                "table: + reads warn (0)",
+                "~ entity User: + ttl age (0)"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_aggregate_of_something_else_is_computed_for_every_item() {
+        let mails = "[entity.Mail]\nattributes = { userId = \"id\", n = \"int\" }\nkey = [\"USER#{userId}\", \"M#{n}\"]\n[entity.User]\n";
+        let total = |what: &str| format!("{mails}aggregates = {{ age = \"{what}\" }}");
+        let (counted, summed) = (total("count Mail"), total("sum Mail.n"));
+        let (lines, writes) = changes_between(&[("[entity.User]", &counted)], &[("[entity.User]", &summed)]);
+        assert_eq!(lines, ["~ entity User: age = count Mail becomes sum Mail.n (1000)"]);
+        assert_eq!(writes, 1000.0);
     }
 
     #[test]
