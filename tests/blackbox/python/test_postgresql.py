@@ -81,6 +81,37 @@ def test_rows_of_all_types_are_copied_and_compared(database, model, client, endp
     assert other["body"] == {"S": ""} and "born" not in other
 
 
+@pytest.mark.parametrize(
+    "column, value, why",
+    [
+        ("price", "'NaN'", "`NaN` is not a number"),
+        ("ratio", "'-infinity'", "`-Infinity` is not a number"),
+        ("born", "'infinity'", "infinity"),
+        ("seen", "'infinity'", "`infinity` is not a time"),
+        ("changed", "'0044-03-15 BC'", "is not a time"),
+    ],
+)
+def test_values_that_no_item_can_hold_are_refused(database, model, endpoint, column, value, why):
+    _, file = model
+    postgresql.run(database, "-c", f"INSERT INTO people (id, email, flag, changed) VALUES (3, 'g@h.i', true, now()); UPDATE people SET {column} = {value} WHERE id = 3")
+    try:
+        copied = partita("model", "copy", file, "--from", database, "--endpoint", endpoint)
+    finally:
+        postgresql.run(database, "-c", "DELETE FROM people WHERE id = 3")
+    assert copied.returncode == 1
+    assert f"people, row 3: `{column}`: " in copied.stdout and why in copied.stdout, copied.stdout
+
+
+def test_bytes_that_are_no_text_are_refused(database, model):
+    _, file = model
+    address = database.removesuffix("postgres") + "bytes"
+    postgresql.run(database, "-c", "CREATE DATABASE bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    postgresql.run(address, "-c", SCHEMA, "-c", r"INSERT INTO people (id, email, flag, changed, body) VALUES (1, 'a', true, now(), 'fine'), (2, 'b', true, now(), E'\x61\xff')")
+    copied = partita("model", "copy", file, "--from", address)
+    assert copied.returncode == 2, copied.stdout
+    assert "people: psql: ERROR:  invalid byte sequence" in copied.stderr
+
+
 def test_relations_are_loaded_again(database, model, endpoint, tmp_path):
     _, file = model
     assert partita("model", "copy", file, "--from", database, "--endpoint", endpoint, "--apply").returncode == 0

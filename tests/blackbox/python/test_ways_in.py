@@ -145,6 +145,62 @@ def test_generated_columns_of_sqlite_are_copied(tmp_path, endpoint, client):
         client.delete_table(TableName=name)
 
 
+NOTES = "CREATE TABLE notes (id integer PRIMARY KEY, s text, r real, b blob);"
+
+
+def copied_notes(tmp_path, endpoint, *rows, encoding="UTF-8"):
+    """The name of a new table, and what copying these rows to it prints. A value is an expression of SQLite."""
+    name = f"notes-{uuid.uuid4().hex[:12]}"
+    (tmp_path / "notes.sql").write_text(NOTES)
+    drafted = partita("model", "import", "--from", "sql", tmp_path / "notes.sql", "--table", name)
+    assert drafted.returncode == 0, drafted.stderr
+    (tmp_path / "notes.toml").write_text(drafted.stdout)
+    file = tmp_path / f"{name}.db"
+    database = sqlite3.connect(file)
+    database.executescript(f"PRAGMA encoding = '{encoding}'; {NOTES}")
+    for number, row in enumerate(rows, 1):
+        columns = ", ".join(["id", *row])
+        database.execute(f"INSERT INTO notes ({columns}) VALUES ({', '.join([str(number), *row.values()])})")
+    database.commit()
+    database.close()
+    return name, partita("model", "copy", tmp_path / "notes.toml", "--from", f"sqlite:{file}", "--endpoint", endpoint, "--apply")
+
+
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the program sqlite3 is not installed")
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_values_of_sqlite_are_copied_with_all_their_bytes(tmp_path, endpoint, client, encoding):
+    texts = ["secret\0tail", "\0", "", "\x1b[1m\r\n", "é😀", '"a",b']
+    expressions = ["'secret' || char(0) || 'tail'", "char(0)", "''", "char(27) || '[1m' || char(13, 10)", "'é😀'", "'\"a\",b'"]
+    reals = [0.1, 1 / 3, -2.5e-7, 123456789.123456789, 5e20, 7.0]
+    rows = [{"s": text, "r": repr(real)} for text, real in zip(expressions, reals)]
+    name, result = copied_notes(tmp_path, endpoint, *rows, {"s": "NULL", "b": "x'00ff10'"}, encoding=encoding)
+    assert result.returncode == 0, result.stdout + result.stderr
+    items = sorted(client.scan(TableName=name)["Items"], key=lambda item: int(item["note_id"]["N"]))
+    assert [item["s"]["S"] for item in items[:-1]] == texts
+    assert [float(item["r"]["N"]) for item in items[:-1]] == reals
+    assert "s" not in items[-1] and items[-1]["b"] == {"B": b"\x00\xff\x10"}
+    client.delete_table(TableName=name)
+
+
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the program sqlite3 is not installed")
+@pytest.mark.parametrize(
+    "column, value, why",
+    [
+        ("s", "x'6100ff'", "bytes, which are no text"),
+        ("s", "CAST(x'6100ff' AS TEXT)", "6100FF is not Unicode"),
+        ("r", "9e999", "`inf` is not a number"),
+        ("r", "'seven'", "`seven` is not a number"),
+        ("r", "x'37'", "bytes, which are no text and no number"),
+        ("b", "7", "a number in a column of bytes"),
+    ],
+)
+def test_values_of_sqlite_that_no_item_can_hold_are_refused(tmp_path, endpoint, client, column, value, why):
+    name, result = copied_notes(tmp_path, endpoint, {"s": "'fine'"}, {column: value})
+    assert result.returncode == 1, result.stdout
+    assert f"notes, row 2: `{column}`: " in result.stdout and why in result.stdout
+    assert name not in client.list_tables()["TableNames"]
+
+
 @pytest.mark.skipif("PARTITA_TEST_POSTGRES" not in os.environ, reason="PARTITA_TEST_POSTGRES does not name a database")
 def test_postgresql_is_read_directly(shop, endpoint, client):
     name, folder = shop

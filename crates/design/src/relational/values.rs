@@ -31,9 +31,12 @@ pub(super) fn value(attribute: &Attribute, text: &str) -> Result<Value, String> 
         ValueType::List => {
             Value::List(elements(text).ok_or_else(|| not("a JSON list or an array of PostgreSQL"))?)
         }
-        ValueType::Set => Value::StringSet(
-            elements(text).ok_or_else(|| not("a list"))?.iter().filter_map(Value::to_text).collect(),
-        ),
+        ValueType::Set => {
+            let texts = |elements: Vec<Value>| elements.iter().map(Value::to_text).collect();
+            Value::StringSet(
+                elements(text).and_then(texts).ok_or_else(|| not("a list of texts and numbers"))?,
+            )
+        }
         ValueType::Choice(choices) if !choices.has(text) => {
             return Err(not(&format!("one of {}", choices.join(", "))));
         }
@@ -92,8 +95,9 @@ fn utc(text: &str) -> Option<String> {
     let (clock, zone) = clock.split_at(clock.find(|character| !is_clock(character)).unwrap_or(clock.len()));
     time_form(&format!("{date}T{clock}Z"))?;
     let local = seconds(&padded)?.floor() as i64;
-    let digits = clock.split_once('.').map_or("", |(_, digits)| digits);
-    let micros: i64 = format!("{digits:0<6}").get(..6)?.parse().ok()?;
+    // What is finer than a microsecond would be lost.
+    let digits = clock.split_once('.').map_or("", |(_, digits)| digits.trim_end_matches('0'));
+    let micros: i64 = format!("{digits:0<6}").parse().ok().filter(|_| digits.len() <= 6)?;
     written(local - offset(zone.trim())?, micros)
 }
 
@@ -226,10 +230,13 @@ mod tests {
             ("2024-02-29 23:59:59", "2024-02-29T23:59:59.000000Z"),
             ("1970-01-01", "1970-01-01T00:00:00.000000Z"),
             ("86400", "1970-01-02T00:00:00.000000Z"),
+            ("2026-04-05 10:30:00.1234560", "2026-04-05T10:30:00.123456Z"),
         ] {
             assert_eq!(utc(text).as_deref(), Some(expected), "{text}");
         }
-        assert_eq!(utc("yesterday"), None);
+        for text in ["yesterday", "2026-04-05 10:30:00.1234567", "infinity", "0044-03-15 00:00:00 BC"] {
+            assert_eq!(utc(text), None, "{text}");
+        }
         assert_eq!(utc("2026-04-05 12:30:00 Mars"), None);
     }
 
@@ -246,6 +253,10 @@ mod tests {
         assert_eq!(value(&ValueType::List, "[1]").unwrap(), Value::List(vec![Value::Number("1".to_owned())]));
         assert_eq!(value(&ValueType::Bool, "t").unwrap(), Value::Bool(true));
         assert!(value(&ValueType::Int, "1.5").is_err());
+        assert!(value(&ValueType::Set, r#"["a", null]"#).is_err());
+        for number in ["NaN", "Infinity", "-inf"] {
+            assert!(value(&ValueType::Decimal, number).is_err(), "{number}");
+        }
         assert!(
             value(&ValueType::Choice(vec!["a".to_owned(), "b".to_owned()].into()), "c")
                 .unwrap_err()

@@ -74,7 +74,7 @@ struct Expected {
 
 struct ExpectedItem {
     table: usize,
-    /// The line of its row.
+    /// The line of its row, or its number.
     line: usize,
     /// The hash of its content.
     content: u64,
@@ -94,7 +94,7 @@ impl Expected {
                     Ok(items) => {
                         items.iter().for_each(|item| expected.add(model, tables, (number, line), item))
                     }
-                    Err(message) => expected.problems.push(format!("{}, line {line}: {message}", table.name)),
+                    Err(message) => expected.problems.push(format!("{}: {message}", table.place(line))),
                 }
                 Ok(())
             })?;
@@ -107,8 +107,8 @@ impl Expected {
         let key = key_text(model, item);
         let own = ExpectedItem { table, line, content: content_hash(item), key: key.clone() };
         if let Some(other) = self.items.insert(identity(model, item), own) {
-            let (first, other, own) = (other.line, &tables[other.table].name, &tables[table].name);
-            self.problems.push(format!("{own}, line {line}: has the key {key}, as {other}, line {first}"));
+            let (own, other) = (tables[table].place(line), tables[other.table].place(other.line));
+            self.problems.push(format!("{own}: has the key {key}, as {other}"));
         }
     }
 
@@ -161,12 +161,12 @@ fn compare(client: &mut Client, model: &Model, tables: &[TableRows], mut expecte
     items::each(client, &model.table.name, |item| match expected.items.remove(&identity(model, item)) {
         Some(own) if own.content == content_hash(item) => *equal.entry(own.table).or_default() += 1,
         Some(ExpectedItem { table, line, key, .. }) => {
-            different.push(format!("{}, line {line}: the item {key} differs", tables[table].name))
+            different.push(format!("{}: the item {key} differs", tables[table].place(line)))
         }
         None => others += 1,
     })?;
     let missing = expected.items.values().map(|ExpectedItem { table, line, key, .. }| {
-        format!("{}, line {line}: the item {key} is missing", tables[*table].name)
+        format!("{}: the item {key} is missing", tables[*table].place(*line))
     });
     let mut missing: Vec<String> = missing.collect();
     missing.sort();

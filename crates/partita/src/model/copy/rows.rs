@@ -1,14 +1,17 @@
 //! Rows of relational tables: from files, or from the programs `sqlite3` and `psql`.
 
+mod sqlite;
+
 use crate::model::arguments::Copy;
 use crate::model::file;
 use partita_design::Model;
 use partita_design::exchange::csv;
 use partita_design::model::Entity;
-use partita_design::model::value_type::ValueType;
-use partita_design::relational::rows::{attribute_of, entity_of};
+use partita_design::relational::rows::entity_of;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use sqlite::Encoding;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -27,36 +30,75 @@ pub type Row<'a> = Result<Vec<(&'a str, Option<&'a str>)>, String>;
 enum Format {
     Csv,
     JsonLines,
+    /// What `psql` prints.
+    Postgresql,
+    /// What `sqlite3` prints for the columns of [`sqlite::selected`], in a database of this encoding.
+    Sqlite(Encoding),
 }
 
 impl TableRows {
-    /// Calls `take` with the line of each row, and the row.
-    pub fn each(&self, mut take: impl FnMut(usize, Row<'_>) -> Result<(), String>) -> Result<(), String> {
+    /// Calls `take` with the number of each row, and the row.
+    pub fn each(&self, take: impl FnMut(usize, Row<'_>) -> Result<(), String>) -> Result<(), String> {
         match self.format {
-            Format::Csv => {
-                let mut records = csv::records(&self.text).into_iter();
-                let header = records.next().ok_or_else(|| format!("{} has no header", self.name))?.fields;
-                for record in records {
-                    let columns = header.iter().map(|name| name.as_deref().unwrap_or_default());
-                    let (own, wanted) = (record.fields.len(), header.len());
-                    let row = columns.zip(record.fields.iter().map(Option::as_deref)).collect();
-                    let ragged = || format!("the row has {own} fields, and the header {wanted}");
-                    take(record.line, if own == wanted { Ok(row) } else { Err(ragged()) })?;
-                }
+            Format::JsonLines => self.each_of_json(take),
+            _ => self.each_of_csv(take),
+        }
+    }
+
+    /// Where a row stands: a file has lines, and a database only an order.
+    pub fn place(&self, number: usize) -> String {
+        let word = match self.format {
+            Format::Csv | Format::JsonLines => "line",
+            Format::Postgresql | Format::Sqlite(_) => "row",
+        };
+        format!("{}, {word} {number}", self.name)
+    }
+
+    fn each_of_csv(&self, mut take: impl FnMut(usize, Row<'_>) -> Result<(), String>) -> Result<(), String> {
+        let mut records = csv::records(&self.text).into_iter();
+        let header = records.next().ok_or_else(|| format!("{} has no header", self.name))?.fields;
+        let names: Vec<&str> = header.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+        for (row, record) in records.enumerate() {
+            let number = if self.format == Format::Csv { record.line } else { row + 1 };
+            let values: Result<Vec<Option<Cow<'_, str>>>, String> = names
+                .iter()
+                .zip(&record.fields)
+                .map(|(name, field)| self.value(name, field.as_deref()))
+                .collect();
+            let (own, wanted) = (record.fields.len(), names.len());
+            take(
+                number,
+                match &values {
+                    _ if own != wanted => Err(format!("the row has {own} fields, and the header {wanted}")),
+                    Ok(values) => {
+                        Ok(names.iter().copied().zip(values.iter().map(Option::as_deref)).collect())
+                    }
+                    Err(message) => Err(message.clone()),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The value that a field stands for.
+    fn value<'f>(&self, column: &str, field: Option<&'f str>) -> Result<Option<Cow<'f, str>>, String> {
+        match (self.format, field) {
+            (Format::Sqlite(encoding), Some(field)) => {
+                let value = sqlite::value(field, encoding).map_err(|why| format!("`{column}`: {why}"))?;
+                Ok(Some(Cow::Owned(value)))
             }
-            Format::JsonLines => {
-                for (number, line) in
-                    self.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
-                {
-                    let parsed: Result<BTreeMap<String, &RawValue>, _> = serde_json::from_str(line);
-                    let members =
-                        parsed.map_err(|error| format!("{}, line {}: {error}", self.name, number + 1))?;
-                    let texts: Vec<(&String, Option<String>)> =
-                        members.iter().map(|(name, value)| (name, text_of(value))).collect();
-                    let row = texts.iter().map(|(name, text)| (name.as_str(), text.as_deref())).collect();
-                    take(number + 1, Ok(row))?;
-                }
-            }
+            _ => Ok(field.map(Cow::Borrowed)),
+        }
+    }
+
+    fn each_of_json(&self, mut take: impl FnMut(usize, Row<'_>) -> Result<(), String>) -> Result<(), String> {
+        for (number, line) in self.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let parsed: Result<BTreeMap<String, &RawValue>, _> = serde_json::from_str(line);
+            let members = parsed.map_err(|error| format!("{}: {error}", self.place(number + 1)))?;
+            let texts: Vec<(&String, Option<String>)> =
+                members.iter().map(|(name, value)| (name, text_of(value))).collect();
+            let row = texts.iter().map(|(name, text)| (name.as_str(), text.as_deref())).collect();
+            take(number + 1, Ok(row))?;
         }
         Ok(())
     }
@@ -113,6 +155,7 @@ fn from_sqlite(path: &str, model: &Model) -> Result<Vec<TableRows>, String> {
     // How values are written must not depend on the settings of the user.
     let settings = ["-init", "/dev/null", "-readonly", "-bail", "-csv", "-header", "-nullvalue", ""];
     let query = |sql: &str| run(Command::new("sqlite3").args(settings).args([path, sql]));
+    let encoding = Encoding::of(&query("PRAGMA encoding")?)?;
     let names = query(
         r#"SELECT name, '"' || replace(name, '"', '""') || '"' FROM sqlite_master WHERE type = 'table' ORDER BY name"#,
     )?;
@@ -120,14 +163,16 @@ fn from_sqlite(path: &str, model: &Model) -> Result<Vec<TableRows>, String> {
     for Known { name, quoted, entity } in known(&names, model) {
         // Generated columns are columns too; `hidden = 1` marks those of virtual tables that are no data.
         let columns = query(&format!(
-            "SELECT name FROM pragma_table_xinfo('{}') WHERE hidden <> 1",
+            "SELECT name, type FROM pragma_table_xinfo('{}') WHERE hidden <> 1",
             name.replace('\'', "''")
         ))?;
-        let list = columns_of(&columns, entity)?;
-        let text = query(&format!("SELECT {list} FROM {quoted}"))?;
+        let columns = names_and_types(&columns);
+        let text = query(&format!("SELECT {} FROM {quoted}", sqlite::selected(&columns, entity)?));
+        let text = text.map_err(|why| format!("{name}: {why}"))?;
         // Of an empty table, sqlite3 does not even print the header.
-        let text = if text.is_empty() { columns.lines().skip(1).collect::<Vec<_>>().join(",") } else { text };
-        tables.push(TableRows { name, format: Format::Csv, text });
+        let header = || columns.iter().map(|(name, _)| self::quoted(name)).collect::<Vec<_>>().join(",");
+        let text = if text.is_empty() { header() } else { text };
+        tables.push(TableRows { name, format: Format::Sqlite(encoding), text });
     }
     Ok(tables)
 }
@@ -136,7 +181,8 @@ fn from_postgresql(address: &str, model: &Model) -> Result<Vec<TableRows>, Strin
     let query = |sql: &str| {
         let copy = format!("COPY ({sql}) TO STDOUT WITH (FORMAT csv, HEADER)");
         // How values are written must not depend on the settings of the database or of the user.
-        let settings = "-c datestyle=ISO -c bytea_output=hex -c extra_float_digits=1";
+        let settings =
+            "-c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex -c extra_float_digits=1";
         run(Command::new("psql")
             .env("PGTZ", "UTC")
             .env("PGCLIENTENCODING", "UTF8")
@@ -160,8 +206,9 @@ fn from_postgresql(address: &str, model: &Model) -> Result<Vec<TableRows>, Strin
              AND NOT attisdropped ORDER BY attnum",
             quoted.replace('\'', "''")
         ))?;
-        let text = query(&format!("SELECT {} FROM {quoted}", selected(&columns)))?;
-        tables.push(TableRows { name, format: Format::Csv, text });
+        let text = query(&format!("SELECT {} FROM {quoted}", selected(&columns)));
+        let text = text.map_err(|why| format!("{name}: {why}"))?;
+        tables.push(TableRows { name, format: Format::Postgresql, text });
     }
     Ok(tables)
 }
@@ -169,16 +216,24 @@ fn from_postgresql(address: &str, model: &Model) -> Result<Vec<TableRows>, Strin
 /// The columns of a list of names and types for a SELECT: amounts of money as numbers, and arrays as JSON, which
 /// tells numbers from text.
 fn selected(columns: &str) -> String {
-    let column = |record: csv::Record| {
-        let mut fields = record.fields.into_iter().flatten();
-        let name = quoted(&fields.next()?);
-        Some(match fields.next().as_deref() {
-            Some("money") => format!("{name}::numeric AS {name}"),
-            Some(array) if array.ends_with("[]") => format!("to_json({name}) AS {name}"),
+    let column = |(name, kind): (String, String)| {
+        let name = quoted(&name);
+        match kind.as_str() {
+            "money" => format!("{name}::numeric AS {name}"),
+            array if array.ends_with("[]") => format!("to_json({name}) AS {name}"),
             _ => name,
-        })
+        }
     };
-    csv::records(columns).into_iter().skip(1).filter_map(column).collect::<Vec<_>>().join(", ")
+    names_and_types(columns).into_iter().map(column).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns that are listed below a header, with their types.
+fn names_and_types(columns: &str) -> Vec<(String, String)> {
+    let column = |record: csv::Record| {
+        let mut fields = record.fields.into_iter();
+        Some((fields.next()??, fields.next()?.unwrap_or_default()))
+    };
+    csv::records(columns).into_iter().skip(1).filter_map(column).collect()
 }
 
 /// A table of a database that the model has an entity for.
@@ -198,30 +253,6 @@ fn known<'m>(names: &str, model: &'m Model) -> Vec<Known<'m>> {
         Some(Known { name, quoted, entity })
     };
     csv::records(names).into_iter().skip(1).filter_map(known).collect()
-}
-
-/// The columns of a table of SQLite for a SELECT: bytes in hexadecimal, and floating point with as many digits as tell it from others.
-fn columns_of(names: &str, entity: &Entity) -> Result<String, String> {
-    let mut columns = Vec::new();
-    for column in csv::records(names)
-        .into_iter()
-        .skip(1)
-        .filter_map(|record| record.fields.into_iter().next().flatten())
-    {
-        let attribute = entity.attribute(attribute_of(entity, &column)?);
-        let binary = attribute.is_some_and(|attribute| attribute.kind == ValueType::Binary);
-        let name = quoted(&column);
-        columns.push(if binary {
-            format!("CASE WHEN {name} IS NULL THEN NULL ELSE '\\x' || hex({name}) END AS {name}")
-        } else {
-            let digits = |number: u8| format!("printf('%!.{number}g', {name})");
-            let (few, all) = (digits(15), digits(17));
-            format!(
-                "CASE WHEN typeof({name}) <> 'real' THEN {name} WHEN CAST({few} AS REAL) = {name} THEN {few} ELSE {all} END AS {name}"
-            )
-        });
-    }
-    Ok(columns.join(", "))
 }
 
 fn quoted(name: &str) -> String {
