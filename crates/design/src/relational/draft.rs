@@ -8,7 +8,7 @@ use super::reads::{self, Read, With};
 use super::schema::Schema;
 use super::sheet::sentence::Sentence;
 use super::sheet::table::Row;
-use super::writes::{self, Observed};
+use super::writes::{self, Found, Observed};
 use crate::draft::{Asked, Confidence, Draft, NOT_KNOWN, Question};
 use crate::formatting::{format_number, list, lower_first, upper_first};
 use crate::model::condition::Condition;
@@ -44,10 +44,15 @@ pub fn draft(sql: &str, observed: &Observations<'_>, table: &str) -> Result<Draf
     };
     let seconds = log.as_ref().and_then(|log| observed.seconds.or(log.seconds));
     let measured = Measured { log: log.as_ref(), seconds, others };
-    let mut drafting = Drafting::new(&entities, reads, measured, table);
+    let mut drafting = Drafting::new(&entities, reads.clone(), measured.clone(), table);
+    drafting.entities();
+    let lookups = drafting.lookups();
+    if !lookups.is_empty() {
+        drafting = Drafting::new(&entities, [reads, lookups].concat(), measured, table);
+        drafting.entities();
+    }
     let source = if log.is_some() { "a relational schema and its queries" } else { "a relational schema" };
     drafting.draft.about = format!("Drafted from {source}: correct it, then run `partita model check`.");
-    drafting.entities();
     drafting.patterns();
     drafting.writes();
     drafting.remarks();
@@ -55,7 +60,7 @@ pub fn draft(sql: &str, observed: &Observations<'_>, table: &str) -> Result<Draf
 }
 
 /// What was observed besides reads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Measured<'a> {
     pub log: Option<&'a QueryLog>,
     /// In how many seconds the reads were counted.
@@ -301,7 +306,7 @@ impl<'a> Drafting<'a> {
     fn writes(&mut self) {
         let Some(log) = self.measured.log else { return };
         for observed in writes::from_log(log, self.entities, |count| self.rate(count)) {
-            let Observed { write, tally, known, untested } = observed;
+            let Observed { write, tally, found, untested } = observed;
             for test in untested {
                 self.draft.remark(
                     write.subject(),
@@ -313,25 +318,57 @@ impl<'a> Drafting<'a> {
                 Confidence::Certain,
                 format!("line {}: {}", tally.line, tally.example),
             );
-            let entity = self.draft.model.entity(&write.actions[0].entity);
-            let mut missing: Vec<&str> = Vec::new();
-            for field in entity.into_iter().flat_map(Entity::key_fields) {
-                if !known.iter().any(|own| own == field) && !missing.contains(&field) {
-                    missing.push(field);
+            for one in &found {
+                let (missing, entity) = (list(&self.unknown(one)), &self.entities.names[one.table]);
+                let whose = if write.actions.len() > 1 { format!(" of {entity}") } else { String::new() };
+                if !missing.is_empty() {
+                    let note = format!(
+                        "the key{whose} also holds {missing}: the caller knows it, or reads the item first"
+                    );
+                    self.draft.note(write.subject(), Confidence::Certain, note);
                 }
-            }
-            if !missing.is_empty() && !known.is_empty() {
-                let note = format!(
-                    "the key also holds {}: the caller knows it, or reads the item first",
-                    list(&missing)
-                );
-                self.draft.note(write.subject(), Confidence::Certain, note);
             }
             if write.rps.is_none() {
                 self.draft.ask(Asked::WriteRate(write.name.clone()), "How many a second?", NOT_KNOWN);
             }
             self.draft.model.writes.push(write);
         }
+    }
+
+    /// The attributes of an item's key that a statement does not know.
+    fn unknown(&self, found: &Found) -> Vec<&str> {
+        let entity = self.draft.model.entity(&self.entities.names[found.table]);
+        let mut missing: Vec<&str> = Vec::new();
+        for field in entity.into_iter().flat_map(Entity::key_fields) {
+            if !found.by.iter().any(|own| own == field) && !missing.contains(&field) {
+                missing.push(field);
+            }
+        }
+        missing
+    }
+
+    /// The reads that find the items of updates and deletes whose statements do not know the whole key, as far as the log has none.
+    fn lookups(&self) -> Vec<Read> {
+        let Some(log) = self.measured.log else { return Vec::new() };
+        let is_read = |found: &Found| {
+            let same = |read: &Read| {
+                read.table == found.table && read.equals.iter().all(|name| found.by.contains(name))
+            };
+            self.reads.iter().any(|read| same(read) && read.is_single(self.entities))
+        };
+        let lookup = |found: Found| {
+            let missing = list(&self.unknown(&found));
+            (!missing.is_empty() && self.entities.identifies(found.table, &found.by) && !is_read(&found))
+                .then(|| {
+                    let origin = format!(
+                        "a write knows only {}, and reads the key first: remove this if it knows {missing}",
+                        list(&found.by)
+                    );
+                    Read { count: found.count, ..Read::of(found.table, found.by, Confidence::Guess, origin) }
+                })
+        };
+        let found = writes::all_found(log, self.entities);
+        reads::merged(found.into_iter().filter_map(lookup).collect(), self.entities)
     }
 
     /// A write of one entity, unless the draft has it already.

@@ -67,20 +67,7 @@ pub(super) fn from_schema(entities: &Entities<'_>) -> Vec<Read> {
     for number in 0..entities.schema.tables.len() {
         let table = entities.table(number);
         let mut add = |equals: Vec<String>, confidence: Confidence, origin: String| {
-            reads.push(Read {
-                table: number,
-                equals,
-                also: Vec::new(),
-                range: None,
-                order: None,
-                limit: None,
-                limited: false,
-                with: With::Nothing,
-                count: 1,
-                confidence,
-                origin,
-                remarks: Vec::new(),
-            });
+            reads.push(Read::of(number, equals, confidence, origin));
         };
         if entities.edge(number).is_none() {
             add(entities.identity(number), Confidence::Likely, format!("the primary key of {}", table.name));
@@ -137,6 +124,24 @@ pub(super) fn merged(reads: Vec<Read>, entities: &Entities<'_>) -> Vec<Read> {
 }
 
 impl Read {
+    /// A read by the values of these attributes, sent once.
+    pub fn of(table: usize, equals: Vec<String>, confidence: Confidence, origin: String) -> Read {
+        Read {
+            table,
+            equals,
+            also: Vec::new(),
+            range: None,
+            order: None,
+            limit: None,
+            limited: false,
+            with: With::Nothing,
+            count: 1,
+            confidence,
+            origin,
+            remarks: Vec::new(),
+        }
+    }
+
     /// Adds what another read of the same items asks for.
     fn join(&mut self, other: Read) {
         self.count += other.count;

@@ -14,10 +14,44 @@ pub(super) struct Observed {
     pub write: Write,
     /// How often it was sent.
     pub tally: Tally,
-    /// The attributes by which its first action finds its item.
-    pub known: Vec<String>,
+    /// How its updates and deletes find their items.
+    pub found: Vec<Found>,
     /// Tests that no condition expression was written for.
     pub untested: Vec<String>,
+}
+
+/// The attributes by which a statement finds the item that it changes, and how often it was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub table: usize,
+    pub by: Vec<String>,
+    pub count: u64,
+}
+
+/// How the updates and deletes among statements find their items.
+fn found(statements: &[Statement], tally: &Tally, entities: &Entities<'_>) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for statement in statements {
+        let (Statement::Update { table, row, .. } | Statement::Delete { table, row }) = statement else {
+            continue;
+        };
+        let by = entities.attributes(*table, &row.by);
+        if !by.is_empty() && !all.iter().any(|own| own.table == *table && own.by == by) {
+            all.push(Found { table: *table, by, count: tally.count });
+        }
+    }
+    all
+}
+
+/// How all updates and deletes of a log find their items.
+pub(super) fn all_found(log: &QueryLog, entities: &Entities<'_>) -> Vec<Found> {
+    written_together(log).flat_map(|(statements, tally)| found(statements, tally, entities)).collect()
+}
+
+/// The statements of a log that are sent together, single ones first.
+fn written_together(log: &QueryLog) -> impl Iterator<Item = (&[Statement], &Tally)> {
+    let single = log.observed.iter().map(|(statement, tally)| (std::slice::from_ref(statement), tally));
+    single.chain(log.transactions.iter().map(|(statements, tally)| (statements.as_slice(), tally)))
 }
 
 /// The writes of a log, single ones first.
@@ -28,19 +62,11 @@ pub(super) fn from_log(
 ) -> Vec<Observed> {
     let mut taken = BTreeSet::new();
     let mut writes = Vec::new();
-    let single = log.observed.iter().map(|(statement, tally)| (std::slice::from_ref(statement), tally));
-    let several = log.transactions.iter().map(|(statements, tally)| (statements.as_slice(), tally));
-    for (statements, tally) in single.chain(several) {
+    for (statements, tally) in written_together(log) {
         let actions = actions(statements, entities);
         let Some(first) = actions.first() else { continue };
         let transact = statements.len() > 1;
         let name = name(first, transact, &mut taken);
-        let known = match &statements[0] {
-            Statement::Update { table, row, .. } | Statement::Delete { table, row } => {
-                entities.attributes(*table, &row.by)
-            }
-            _ => Vec::new(),
-        };
         let untested = statements.iter().flat_map(checks).filter_map(|check| match check {
             Check::Other(text) => Some(text.clone()),
             Check::Compare(..) | Check::Null(..) => None,
@@ -49,7 +75,7 @@ pub(super) fn from_log(
             untested: untested.collect(),
             write: Write { name, actions, transact, rps: rate(tally.count), ..Write::default() },
             tally: tally.clone(),
-            known,
+            found: found(statements, tally, entities),
         });
     }
     writes
