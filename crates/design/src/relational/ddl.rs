@@ -3,7 +3,7 @@
 use super::column_types::{builtin, choice};
 use super::schema::{Column, ForeignKey, Schema, Table};
 use super::statement::{Cursor, literals, split_commas};
-use super::tokens::{Dialect, Kind, Token, statements};
+use super::tokens::{Dialect, Kind, Token, complete_statements};
 use crate::model::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,11 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Returns a message if the text creates no table, or too many.
+    /// Returns a message if the text is cut off, or creates no table, or too many.
     pub fn parse(sql: &str) -> Result<Schema, String> {
         let mut reader = Reader::default();
         let sql = sql.trim_start_matches('\u{feff}');
-        for statement in statements(sql, Dialect::of(sql)) {
+        for statement in complete_statements(sql, Dialect::of(sql))? {
             reader.statement(&statement);
             if let Some(table) = reader.schema.tables.last().filter(|table| table.columns.len() > MAX_COLUMNS)
             {

@@ -52,7 +52,7 @@ pub(super) enum Dialect {
 impl Dialect {
     /// The dialect of a text: only MySQL writes names in backticks.
     pub fn of(sql: &str) -> Dialect {
-        let mut lexer = Lexer { sql, rest: sql, line: 1, dialect: Dialect::Standard };
+        let mut lexer = Lexer::new(sql, Dialect::Standard);
         loop {
             lexer.skip_blanks();
             if lexer.rest.starts_with('`') {
@@ -68,7 +68,47 @@ impl Dialect {
 /// Splits SQL into statements: the tokens between semicolons, between lines `GO` or `/`, or from one that creates something at the start of a line to
 /// the next. Comments, the data of `COPY … FROM stdin` and psql's own commands are left out.
 pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
-    let mut lexer = Lexer { sql, rest: sql, line: 1, dialect };
+    split(&mut Lexer::new(sql, dialect))
+}
+
+/// The statements of a text that is complete: a log may be cut off anywhere, but a schema that is would lack tables.
+///
+/// # Errors
+///
+/// Returns a message with the line of what is not closed.
+pub(super) fn complete_statements(sql: &str, dialect: Dialect) -> Result<Vec<Vec<Token>>, String> {
+    let mut lexer = Lexer::new(sql, dialect);
+    let statements = split(&mut lexer);
+    let unclosed = lexer.unclosed.or_else(|| statements.iter().find_map(|statement| unfinished(statement)));
+    match unclosed {
+        Some((line, what)) => Err(format!("line {line}: {what}: is the file complete?")),
+        None => Ok(statements),
+    }
+}
+
+/// Where a statement that creates or alters something is cut off.
+fn unfinished(statement: &[Token]) -> Option<(usize, &'static str)> {
+    let (first, last) = statement.first().zip(statement.last())?;
+    if !first.is("CREATE") && !first.is("ALTER") {
+        return None;
+    }
+    let mut open = Vec::new();
+    for token in statement {
+        if token.is("(") || token.is("[") {
+            open.push(token.line);
+        } else if token.is(")") || token.is("]") {
+            open.pop();
+        }
+    }
+    let expects =
+        ["CREATE", "ALTER", "TABLE", "ADD", "CONSTRAINT", "FOREIGN", "REFERENCES", "ON", "AS", ",", "."];
+    let ends = expects.iter().any(|word| last.is(word));
+    let open = open.first().map(|line| (*line, "the bracket that opens here is not closed"));
+    open.or_else(|| ends.then_some((last.line, "the statement ends in the middle")))
+}
+
+fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
+    let sql = lexer.sql;
     let (mut statements, mut current) = (Vec::new(), Vec::new());
     while let Some(token) = lexer.next() {
         let before = current.last().or_else(|| statements.last().and_then(|last: &Vec<Token>| last.last()));
@@ -137,14 +177,22 @@ fn is_copy(statement: &[Token]) -> bool {
     statement.first().is_some_and(|first| first.is("COPY")) && statement.iter().any(ends)
 }
 
+const QUOTE: &str = "the quote that opens here is not closed";
+
 struct Lexer<'a> {
     sql: &'a str,
     rest: &'a str,
     line: usize,
     dialect: Dialect,
+    /// The line of what is open when the text ends, and what it is.
+    unclosed: Option<(usize, &'static str)>,
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    fn new(sql: &'a str, dialect: Dialect) -> Lexer<'a> {
+        Lexer { sql, rest: sql, line: 1, dialect, unclosed: None }
+    }
+
     fn next(&mut self) -> Option<Token> {
         self.skip_blanks();
         let line = self.line;
@@ -161,6 +209,14 @@ impl Lexer<'_> {
         self.rest = rest;
     }
 
+    /// Skips what ends there, or the rest of the text.
+    fn advance_to(&mut self, end: Option<usize>, otherwise: &'static str) {
+        if end.is_none() {
+            self.unclosed = Some((self.line, otherwise));
+        }
+        self.advance(end.unwrap_or(self.rest.len()));
+    }
+
     /// Skips white space, comments and lines of psql's own.
     fn skip_blanks(&mut self) {
         loop {
@@ -170,7 +226,8 @@ impl Lexer<'_> {
             if self.rest.starts_with("--") || self.rest.starts_with('\\') || own_comment {
                 self.advance(self.rest.find('\n').unwrap_or(self.rest.len()));
             } else if let Some(inside) = self.rest.strip_prefix("/*") {
-                self.advance(inside.find("*/").map_or(self.rest.len(), |end| end + 4));
+                let end = inside.find("*/").map(|end| end + 4);
+                self.advance_to(end, "the comment that begins here is not closed");
             } else {
                 return;
             }
@@ -178,12 +235,12 @@ impl Lexer<'_> {
     }
 
     fn skip_copied_rows(&mut self) {
-        let end = self.rest.find("\n\\.").map_or(self.rest.len(), |end| end + 3);
-        self.advance(end);
+        let end = self.rest.find("\n\\.").map(|end| end + 3);
+        self.advance_to(end, "the rows of COPY that begin here do not end with `\\.`");
     }
 
     /// The token at the start of the rest, and its length in bytes.
-    fn token(&self, first: char) -> (Kind, String, usize) {
+    fn token(&mut self, first: char) -> (Kind, String, usize) {
         let rest = self.rest;
         match first {
             '\'' => self.text(0, self.dialect == Dialect::MySql),
@@ -216,19 +273,19 @@ impl Lexer<'_> {
     }
 
     /// A text in single quotes that starts at `from`.
-    fn text(&self, from: usize, backslash: bool) -> (Kind, String, usize) {
+    fn text(&mut self, from: usize, backslash: bool) -> (Kind, String, usize) {
         let (text, end) = self.up_to(from + 1, '\'', backslash);
         (Kind::Text, text, end)
     }
 
     /// A name in quotes.
-    fn quoted(&self, close: char) -> (Kind, String, usize) {
+    fn quoted(&mut self, close: char) -> (Kind, String, usize) {
         let (name, end) = self.up_to(1, close, false);
         (Kind::Quoted, name, end)
     }
 
     /// What stands between `from` and the closing quote, and the end of that; a quote inside is doubled, or follows a backslash.
-    fn up_to(&self, from: usize, close: char, backslash: bool) -> (String, usize) {
+    fn up_to(&mut self, from: usize, close: char, backslash: bool) -> (String, usize) {
         let mut text = String::new();
         let mut characters = self.rest[from..].char_indices().peekable();
         while let Some((at, character)) = characters.next() {
@@ -242,11 +299,12 @@ impl Lexer<'_> {
                 return (text, from + at + close.len_utf8());
             }
         }
+        self.unclosed = Some((self.line, QUOTE));
         (text, self.rest.len())
     }
 
     /// `$1`, or a text in dollar quotes: `$$ … $$`, `$body$ … $body$`.
-    fn dollar(&self) -> (Kind, String, usize) {
+    fn dollar(&mut self) -> (Kind, String, usize) {
         let tag =
             self.rest[1..].find(|character| !is_name_part(character)).unwrap_or(self.rest.len() - 1) + 1;
         if !self.rest[tag..].starts_with('$') {
@@ -256,7 +314,10 @@ impl Lexer<'_> {
         let inside = &self.rest[mark.len()..];
         match inside.find(mark) {
             Some(end) => (Kind::Text, inside[..end].to_owned(), 2 * mark.len() + end),
-            None => (Kind::Text, inside.to_owned(), self.rest.len()),
+            None => {
+                self.unclosed = Some((self.line, QUOTE));
+                (Kind::Text, inside.to_owned(), self.rest.len())
+            }
         }
     }
 
@@ -323,6 +384,30 @@ mod tests {
     #[test]
     fn a_doubled_quote_belongs_to_the_name() {
         assert_eq!(texts(r#""a""b" `x``y` [c]]d] e"#), [vec!["a\"b", "x`y", "c]d", "e"]]);
+    }
+
+    #[test]
+    fn what_is_not_closed_is_found_at_its_line() {
+        let refused = |sql: &str| complete_statements(sql, Dialect::of(sql)).unwrap_err();
+        for (sql, expected) in [
+            (
+                "SELECT 1;\nCREATE TABLE t (a text DEFAULT 'abc);\nCREATE TABLE b (id int);",
+                "line 2: the quote",
+            ),
+            ("CREATE TABLE t (a int);\nCREATE TABLE \"b (id int);", "line 2: the quote"),
+            ("x;\n$f$ ; $g$", "line 2: the quote"),
+            ("x;\n/* CREATE TABLE t (a int);", "line 2: the comment"),
+            ("COPY t FROM stdin;\n1\n2", "line 1: the rows of COPY"),
+            ("CREATE TABLE t (a int,\n b varchar(2)", "line 1: the bracket"),
+            ("CREATE TABLE t (\n[a int);", "line 1: the bracket"),
+            ("CREATE TABLE t (a int\nCREATE TABLE b (a int)", "line 1: the bracket"),
+            ("x;\nALTER TABLE t ADD FOREIGN KEY (a) REFERENCES", "line 2: the statement"),
+        ] {
+            assert!(refused(sql).starts_with(expected), "{sql}: {}", refused(sql));
+        }
+        for complete in ["CREATE TABLE t (a int[], [b] int)", "INSERT INTO t VALUES (')'); x ("] {
+            assert!(complete_statements(complete, Dialect::of(complete)).is_ok(), "{complete}");
+        }
     }
 
     #[test]
