@@ -4,9 +4,10 @@ use super::rules::{aggregates, declared_rules};
 use super::values::Values;
 use super::{Change, changed_rules, push};
 use crate::capacity::estimate::count;
+use crate::keys::key_mapping::shard_in;
 use crate::migration::{Transition, old_name};
 use crate::model::shard::ShardHash;
-use crate::model::{Entity, Model, Shard};
+use crate::model::{Entity, IndexKey, Model, Shard};
 use crate::template::{Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,12 +87,28 @@ impl Comparison<'_> {
             let what = format!("key {old} becomes {new}; every item is rewritten and the old one deleted");
             return self.moved(what, self.items);
         }
-        let is_sharded = after.has_key_field(SHARD) && before.shard != after.shard;
-        if let Some((old, new)) = before.shard.as_ref().zip(after.shard.as_ref()).filter(|_| is_sharded) {
-            let share = self.moving_share(old, new);
-            let fate = if share > 0.0 { "items move to other shards" } else { "items stay where they are" };
-            self.moved(format!("{} shards become {}; {fate}", old.count, new.count), self.items * share);
+        if after.has_key_field(SHARD)
+            && let Some((what, share)) = self.resharded(before.shard.as_ref(), after.shard.as_ref())
+        {
+            self.moved(what, self.items * share);
         }
+    }
+
+    /// Says how the shards of a key differ, and the share of its items whose shard is another.
+    fn resharded(&self, old: Option<&Shard>, new: Option<&Shard>) -> Option<(String, f64)> {
+        let (old, new) = old.zip(new)?;
+        let old = Shard { by: old.by.as_ref().map(|name| self.new_name(name)), ..old.clone() };
+        if old == *new {
+            return None;
+        }
+        let share = moving_share(&old, new);
+        let fate = if share > 0.0 { "items move to other shards" } else { "items stay where they are" };
+        Some((format!("{} shards become {}; {fate}", old.count, new.count), share))
+    }
+
+    /// The name that an attribute of the old model has in the new one.
+    fn new_name(&self, name: &str) -> String {
+        self.renamed.get(name).copied().unwrap_or(name).to_owned()
     }
 
     /// Adds a change for which so many items are written under another key and deleted under their own.
@@ -100,20 +117,6 @@ impl Comparison<'_> {
         if let Some(change) = self.changes.last_mut() {
             change.rewrites += items;
         }
-    }
-
-    /// The share of items that are not in the shard that they must be in.
-    fn moving_share(&self, old: &Shard, new: &Shard) -> f64 {
-        let hashed = |shard: &Shard| shard.by.clone().filter(|_| shard.hash == ShardHash::Crc32);
-        let now = |name: String| self.renamed.get(name.as_str()).map_or(name, |new| (*new).to_owned());
-        let (few, many) = (old.count.min(new.count), old.count.max(new.count));
-        let staying = match (hashed(old).map(now), hashed(new)) {
-            // Of the hashes below the least common multiple, each small number is the remainder of one by both.
-            (Some(old_by), Some(new_by)) if old_by == new_by => few as f64 / least_common_multiple(few, many),
-            (_, Some(_)) => 1.0 / many as f64,
-            (_, None) => few as f64 / old.count as f64,
-        };
-        1.0 - staying
     }
 
     /// Templates of the old model, with the attributes' new names.
@@ -132,17 +135,21 @@ impl Comparison<'_> {
     fn index_entries(&mut self) {
         let (before, after) = (self.before, self.after);
         for index_key in &after.indexes {
-            let known = before.index_key(&index_key.index);
-            let same = known.is_some_and(|known| {
-                self.renamed_templates(&known.key) == index_key.key
-                    && known.when == index_key.when
-                    && known.shard == index_key.shard
-            });
-            if !same {
-                let share = index_key.count.filter(|_| !index_key.when.is_empty());
-                let items = share.map_or(self.items, |count| count as f64);
+            let is_kept = |known: &&IndexKey| {
+                self.renamed_templates(&known.key) == index_key.key && known.when == index_key.when
+            };
+            let share = index_key.count.filter(|_| !index_key.when.is_empty());
+            let items = share.map_or(self.items, |count| count as f64);
+            let Some(known) = before.index_key(&index_key.index).filter(is_kept) else {
                 let what = format!("{} has key {}", index_key.index, keys(&index_key.key));
                 self.add(format!("{what}; its items get these attributes"), items);
+                continue;
+            };
+            if index_key.key.iter().any(|template| template.has_field(SHARD))
+                && let Some((what, share)) =
+                    self.resharded(shard_in(before, Some(known)), shard_in(after, Some(index_key)))
+            {
+                self.add(format!("{}: {what}", index_key.index), items * share);
             }
         }
         for index_key in &before.indexes {
@@ -179,7 +186,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Each value that is unique has a marker, whose key contains the names of entity and attributes.
+    /// Each value that is unique has a marker, whose key contains the names of entity and attributes, and which expires with its item.
     fn markers(&mut self) {
         let named = |entity: &Entity| -> BTreeSet<(String, String)> {
             entity.unique.iter().map(|names| (entity.name.clone(), names.join(", "))).collect()
@@ -191,12 +198,18 @@ impl Comparison<'_> {
                 push(self.changes, format!("~ entity {}: {what}", self.after.name), self.items);
             }
         }
+        let kept = if self.before.ttl == self.after.ttl { BTreeSet::new() } else { &was & &is };
+        let fate =
+            self.after.ttl.as_ref().map_or("loses its expiry".to_owned(), |name| format!("gets {name}"));
+        for (_, names) in kept {
+            let what = format!("unique {names}: the marker of every item with an expiry {fate}");
+            push(self.changes, format!("~ entity {}: {what}", self.after.name), self.items);
+        }
     }
 
     fn rules(&mut self) {
-        let now =
-            |name: &String| self.renamed.get(name.as_str()).map_or(name.clone(), |new| (*new).to_owned());
-        let (was, is) = (declared_rules(self.before, now), declared_rules(self.after, String::clone));
+        let was = declared_rules(self.before, |name| self.new_name(name));
+        let is = declared_rules(self.after, String::clone);
         for change in changed_rules(was, is) {
             self.add(change, 0.0);
         }
@@ -210,6 +223,19 @@ impl Comparison<'_> {
         let sources = transition.new.entity(name).map(|original| transition.predecessors(original));
         !sources.unwrap_or_default().iter().any(|source| Some(&source.name) == self.before.copies.as_ref())
     }
+}
+
+/// The share of items that are not in the shard that they must be in.
+fn moving_share(old: &Shard, new: &Shard) -> f64 {
+    let hashed = |shard: &Shard| shard.by.clone().filter(|_| shard.hash == ShardHash::Crc32);
+    let (few, many) = (old.count.min(new.count), old.count.max(new.count));
+    let staying = match (hashed(old), hashed(new)) {
+        // Of the hashes below the least common multiple, each small number is the remainder of one by both.
+        (Some(old_by), Some(new_by)) if old_by == new_by => few as f64 / least_common_multiple(few, many),
+        (_, Some(_)) => 1.0 / many as f64,
+        (_, None) => few as f64 / old.count as f64,
+    };
+    1.0 - staying
 }
 
 fn least_common_multiple(few: u64, many: u64) -> f64 {
@@ -366,6 +392,42 @@ expect = { count = 1000 }
         assert_eq!(moved("{ by = \"mail\", count = 4 }", "{ by = \"userId\", count = 4 }"), 1500.0);
         assert_eq!(moved("{ count = 4 }", "{ count = 8 }"), 0.0);
         assert_eq!(moved("{ count = 8 }", "{ count = 4 }"), 1000.0);
+    }
+
+    #[test]
+    fn other_shards_of_an_index_write_the_items_whose_shard_is_another() {
+        let index = ("[entity.User]", "[index.G]\nkeys = [\"GPK\", \"GSK\"]\n[entity.User]");
+        let written = |old: &str, new: &str| {
+            let [old, new] = [old, new].map(|rest| format!("{rest}\nexpect"));
+            changes_between(&[index, ("expect", &old)], &[index, ("expect", &new)])
+        };
+        let key = "index.G = { key = [\"AGE#{shard}\", \"{mail}\"]";
+        let of_entity = |count: u64| format!("shard = {{ by = \"mail\", count = {count} }}\n{key} }}");
+        let (lines, writes) = written(&of_entity(4), &of_entity(8));
+        assert_eq!(lines, ["~ entity User: G: 4 shards become 8; items move to other shards (500)"]);
+        assert_eq!(writes, 500.0);
+        let sparse = |count: u64| {
+            format!("{key}, shard = {{ by = \"mail\", count = {count} }}, when = \"age > 90\", count = 50 }}")
+        };
+        assert_eq!(written(&sparse(4), &sparse(8)).1, 25.0);
+        let random = |count: u64| format!("{key}, shard = {{ count = {count} }} }}");
+        assert_eq!(written(&random(4), &random(8)).1, 0.0);
+    }
+
+    #[test]
+    fn markers_get_the_expiry_of_their_items() {
+        let unique = ("expect", "unique = [\"mail\"]\nexpect");
+        let expiring = ("expect", "unique = [\"mail\"]\nttl = \"age\"\nexpect");
+        let (lines, writes) = changes_between(&[unique], &[expiring]);
+        assert_eq!(
+            lines,
+            [
+                "~ entity User: unique mail: the marker of every item with an expiry gets age (1000)",
+                "~ entity User: + ttl age (0)"
+            ]
+        );
+        assert_eq!(writes, 1000.0);
+        assert_eq!(changes_between(&[expiring], &[unique]).1, 1000.0);
     }
 
     #[test]
