@@ -1840,6 +1840,13 @@ fn markers_that_expire_go_and_come_with_the_rule_that_needs_them() {
         &format!("ttl = \"until\"\n{unique}"),
     );
     server.model(0, &["seed", &old, "--items", "10"]);
+    let dry = server.model(0, &["migrate", &old, &renamed]);
+    assert!(
+        dry.contains(
+            "        10 markers of unique values get the expiry of their items, or their other attributes\n"
+        ),
+        "{dry}"
+    );
     for (from, to, items) in [(&old, &plain, 10), (&plain, &old, 20), (&old, &renamed, 20)] {
         server.model(0, &["migrate", from, to, "--apply"]);
         assert_eq!(count(&server, "Sess"), items, "{to}");

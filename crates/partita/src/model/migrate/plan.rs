@@ -60,6 +60,7 @@ pub struct Plan {
     pub fate: Fate,
     pub actions: Vec<Action>,
     pub markers: u64,
+    pub updated_markers: u64,
     pub copies: u64,
     pub updated_copies: u64,
     pub removed: u64,
@@ -72,7 +73,8 @@ pub struct Plan {
 impl Plan {
     fn new(fate: Fate) -> Plan {
         let (actions, left) = (Vec::new(), Vec::new());
-        Plan { fate, actions, markers: 0, copies: 0, updated_copies: 0, removed: 0, left, pair: None }
+        let [markers, updated_markers, copies, updated_copies, removed] = [0; 5];
+        Plan { fate, actions, markers, updated_markers, copies, updated_copies, removed, left, pair: None }
     }
 
     /// What is done for an item that is left alone: nothing.
@@ -282,7 +284,10 @@ impl Planner<'_> {
                 plan.actions.push(Action::put(&target.table, key, marker, Expected::Absent));
             }
             Some(found) if is_same(found, &marker) => {}
-            Some(found) => plan.actions.push(Action::update(&target.table, key, found, marker)),
+            Some(found) => {
+                plan.updated_markers += 1;
+                plan.actions.push(Action::update(&target.table, key, found, marker));
+            }
         }
     }
 

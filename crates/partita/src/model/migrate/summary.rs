@@ -64,6 +64,8 @@ pub struct MigrationSummary {
     pub units: u64,
     /// Markers of unique values that were missing.
     pub markers: u64,
+    /// Markers with another expiry than their items, or without attributes that the application stores in them.
+    pub updated_markers: u64,
     /// Copies that were missing.
     pub copies: u64,
     /// Copies with other values than their originals.
@@ -111,6 +113,7 @@ impl MigrationSummary {
         plan.left.iter().for_each(|(reason, key)| self.add_left(reason, key.clone()));
         plan.pair.iter().for_each(|pair| self.paired.add(pair.clone()));
         self.markers += plan.markers;
+        self.updated_markers += plan.updated_markers;
         self.copies += plan.copies;
         self.updated_copies += plan.updated_copies;
         self.removed += plan.removed;
@@ -147,6 +150,7 @@ impl MigrationSummary {
             (&mut self.moved, earlier.moved),
             (&mut self.units, earlier.units),
             (&mut self.markers, earlier.markers),
+            (&mut self.updated_markers, earlier.updated_markers),
             (&mut self.copies, earlier.copies),
             (&mut self.updated_copies, earlier.updated_copies),
             (&mut self.removed, earlier.removed),
@@ -187,8 +191,9 @@ impl MigrationSummary {
 
     /// Returns whether there was nothing to write.
     pub fn is_done(&self) -> bool {
-        let written = [self.changed, self.moved, self.markers, self.copies, self.updated_copies];
-        written.iter().sum::<u64>() == 0
+        let items = self.changed + self.moved;
+        let markers = self.markers + self.updated_markers;
+        items + markers + self.copies + self.updated_copies == 0
     }
 
     pub fn print(&self, removed: Removed) {
@@ -197,6 +202,10 @@ impl MigrationSummary {
         println!("{:>10} items move to another primary key or table", self.moved);
         for (number, what) in [
             (self.markers, "markers of unique values are created"),
+            (
+                self.updated_markers,
+                "markers of unique values get the expiry of their items, or their other attributes",
+            ),
             (self.copies, "copies are created"),
             (self.updated_copies, "copies get the values of their originals"),
             (self.aggregates, "items get other aggregates"),
