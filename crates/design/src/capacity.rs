@@ -9,6 +9,7 @@ pub mod growth;
 pub mod heat;
 pub mod index_cost;
 pub mod key_card;
+pub mod key_values;
 pub mod prices;
 pub mod shards;
 pub mod size;

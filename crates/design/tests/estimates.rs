@@ -505,6 +505,35 @@ fn the_values_of_a_key_and_the_items_under_each_are_all_items() {
 }
 
 #[test]
+fn the_hottest_key_takes_no_less_than_its_even_share() {
+    let books = |key: &str, count: u64, more: &str| {
+        support::model(&support::with_table(&format!(
+            "[index.G]\nkeys = [\"GPK\", \"GSK\"]\n[entity.Book]\nattributes = {{ bookId = \"ulid\", isbn = \"id\", shelf = \"id\" }}\n\
+             key = [\"BOOK#{{bookId}}\", \"BOOK\"]\nindex.G = {{ key = [\"{key}\", \"BOOK#{{bookId}}\"] }}\n{more}\n\
+             expect = {{ count = {count}, bytes = 300 }}\n\
+             [pattern]\nsome = {{ in = [\"isbn\", \"shelf\"], out = \"Book*\", rps = 20 }}\n"
+        )))
+    };
+    let shard = "shard = { by = \"bookId\", count = 10 }";
+    for (key, count, more) in [
+        ("ISBN#{isbn}", 20_000, ""),
+        ("ISBN#{isbn}", 50, ""),
+        ("SHELF#{shelf}#ISBN#{isbn}", 200, ""),
+        ("ISBN#{isbn}#{shard}", 20_000, shard),
+    ] {
+        let model = books(key, count, more);
+        let cards = cards(&model);
+        let card = cards.iter().find(|card| card.mapping.location.index.is_some()).unwrap();
+        let even = 1.0 / card.values.unwrap().value;
+        assert!(card.share.value >= even * 0.999, "{key}: {:?} of {:?}", card.share, card.values);
+    }
+    let model = books("ISBN#{isbn}", 20_000, "");
+    let card = &cards(&model)[1];
+    assert!((card.heat.reads - 20.0 * 5.5 / 141.4).abs() < 0.1, "{:?}", card.heat);
+    assert!(card.share.basis.is_assumed() && card.heat.proven_reads == 0.0);
+}
+
+#[test]
 fn the_values_that_select_a_shard_are_the_same_in_plans_and_on_cards() {
     let read = |kind: &str, condition: &str| {
         let text = support::with_table(&format!(

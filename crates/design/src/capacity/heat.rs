@@ -2,6 +2,7 @@
 
 use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate;
+use crate::capacity::key_values;
 use crate::capacity::shards;
 use crate::capacity::traffic::Shape;
 use crate::capacity::write_effects;
@@ -111,11 +112,19 @@ impl Share {
         let least = common.max(self.least * other.even).max(self.even * other.least);
         Share { likely: self.likely * other.likely, least, even: self.even * other.even }
     }
+
+    /// The share of the hottest of so many keys: it is no less than it would be if all shared the requests evenly.
+    fn among(self, keys: Option<Estimate>) -> Share {
+        let even = keys.map(|keys| keys.map(|keys| 1.0 / keys.max(1.0)));
+        let likely = even.filter(|even| even.value > self.likely.value).unwrap_or(self.likely);
+        Share { likely, ..self }
+    }
 }
 
 /// Returns the share of all requests that goes to the hottest partition key.
 pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> Share {
-    share_of_logical_key(model, mapping).times(share_of_shard(model, mapping))
+    let share = share_of_logical_key(model, mapping).times(share_of_shard(model, mapping));
+    share.among(key_values::number(model, mapping, shards::in_use(model, mapping)))
 }
 
 /// The share of the hottest partition key if all its shards were one.
@@ -137,7 +146,7 @@ fn share_of_logical_key(model: &Model, mapping: &KeyMapping<'_>) -> Share {
             None => typical_share(model, entity, name),
         });
     }
-    share
+    share.among(key_values::number(model, mapping, Estimate::derived(1.0)))
 }
 
 /// Returns the share of the hottest shard of a partition key.

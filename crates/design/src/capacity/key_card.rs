@@ -5,7 +5,7 @@ use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::collection::{self, MAX_COLLECTION_BYTES};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::capacity::heat::{self, Heat, MAX_READS, MAX_WRITES};
-use crate::capacity::{shards, size, time_buckets};
+use crate::capacity::{key_values, shards, size};
 use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::KeyMapping;
 use crate::keys::keyspace::Keyspace;
@@ -13,7 +13,6 @@ use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model};
 use crate::plan::plans;
 use crate::template::{Format, Part, SHARD, Template};
-use std::collections::BTreeSet;
 
 /// Up to this many values are few; 200 countries are.
 const FEW: f64 = 300.0;
@@ -89,11 +88,8 @@ pub fn cards(model: &Model) -> Vec<KeyCard<'_>> {
 
 fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m> {
     let shards = shards::in_use(model, &mapping);
-    let mut items = time_buckets::items_of_value(model, &mapping, 1.0).under_keys(&mapping, shards);
-    let shards = shards.value;
-    items.average = (items.average / shards).max(items.average.min(1.0));
-    items.max = (items.max / shards).max(items.max.min(1.0));
-    let values = values(model, &mapping, items);
+    let items = key_values::items(model, &mapping, shards);
+    let values = key_values::number(model, &mapping, shards);
     let (verdict, reason) = verdict(model, &mapping, values, &heat);
     KeyCard {
         values,
@@ -105,45 +101,6 @@ fn card<'m>(model: &'m Model, mapping: KeyMapping<'m>, heat: Heat) -> KeyCard<'m
         reason,
         mapping,
     }
-}
-
-/// The number of partition keys, or `None` if it grows with the data and nothing bounds it.
-fn values(model: &Model, mapping: &KeyMapping<'_>, items: ItemCount) -> Option<Estimate> {
-    let mut values = shards::in_use(model, mapping);
-    let mut is_bounded = true;
-    for part in &mapping.partition.parts {
-        let Part::Field { name, format } = part else { continue };
-        if name == SHARD {
-            continue;
-        }
-        let field = left_by_when(mapping, name, *format);
-        match field.or_else(|| field_values(model, mapping.entity, name, *format)) {
-            Some(field) => values = values * field,
-            None => is_bounded = false,
-        }
-    }
-    // No more than the items are divided into; where nobody knows into how many, than there are items.
-    let total = estimate::total(model, mapping.entity);
-    let each = if items.is_known() || !is_bounded { items.average.max(1.0) } else { 1.0 };
-    let most = Estimate::new(total.value / each, total.basis.and(items.basis));
-    if !total.basis.is_assumed() && (!is_bounded || values.value > most.value) {
-        return Some(most);
-    }
-    is_bounded.then_some(values)
-}
-
-/// The number of texts that the condition of an index leaves of a field, if it lists its values.
-fn left_by_when(mapping: &KeyMapping<'_>, name: &str, format: Format) -> Option<Estimate> {
-    let values = mapping.when.values(name, mapping.entity)?;
-    let texts: BTreeSet<Option<String>> = values.iter().map(|value| format.apply(value.as_str())).collect();
-    Some(Estimate::derived(texts.len() as f64))
-}
-
-fn field_values(model: &Model, entity: &Entity, name: &str, format: Format) -> Option<Estimate> {
-    if let Format::Bucket(length) = format {
-        return Some(Estimate::assumed(time_buckets::of_a_year(length)));
-    }
-    estimate::distinct(model, entity, name)
 }
 
 /// The verdict on a partition key, and its reason. It agrees with the findings of the check.
@@ -282,7 +239,7 @@ pub fn few_values(model: &Model, mapping: &KeyMapping<'_>) -> Option<Estimate> {
         if name == SHARD {
             continue;
         }
-        let field = left_by_when(mapping, name, *format);
+        let field = key_values::left_by_when(mapping, name, *format);
         values = values * field.or_else(|| estimate::own_distinct(mapping.entity.attribute(name)?))?;
     }
     (values.value <= FEW).then_some(values)
