@@ -263,6 +263,22 @@ some = {{ in = ["owner", "status"], out = "E*", range = "v" }}
 }
 
 #[test]
+fn explain_says_where_no_item_of_seed_is_in_a_range() {
+    let explained = |from: &str, to: &str| {
+        let text = support::with_table(&format!(
+            "[entity.Reading]\nattributes = {{ sensorId = \"id\", time = \"timestamp\" }}\nkey = [\"SENSOR#{{sensorId}}\", \"READING#{{time}}\"]\n\
+             [pattern]\nsome = {{ in = [\"sensorId\"], range = {{ by = \"time\", from = \"{from}\", to = \"{to}\" }}, out = \"Reading*\" }}\n"
+        ));
+        explain::text(&model(&text), None)
+    };
+    let remark = "no item of `seed` with these inputs has a time in this range";
+    let later = explained("2027-01-01T00:00:00Z", "2027-03-31T23:59:59Z");
+    assert!(later.contains(remark), "{later}");
+    let known = explained("2020-01-01T00:00:00Z", "2027-03-31T23:59:59Z");
+    assert!(!known.contains(remark), "{known}");
+}
+
+#[test]
 fn explain_shows_the_bounds_as_they_are_sent() {
     let explained = |rest: &str| {
         let text = with_table(&format!(

@@ -119,7 +119,7 @@ fn range_values(
     by: &str,
     range: Option<&Bounds>,
 ) -> (Option<String>, Option<String>) {
-    let declared = range.filter(|range| range.by == by && (range.from.is_some() || range.to.is_some()));
+    let declared = range.filter(|range| range.by == by && range.is_declared());
     let written = |bound: &Option<String>, end: End| {
         let (bound, attribute) = (bound.as_ref()?, entity.attribute(by));
         Some(attribute.map_or_else(|| bound.clone(), |attribute| attribute.limits.bound(bound, end)))

@@ -3,7 +3,7 @@
 use super::{DEPTH, Generator};
 use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
-use crate::model::{Attribute, Entity, Model};
+use crate::model::{Attribute, Bounds, Entity, Model};
 use crate::plan::trial::Sortable;
 use crate::template::{SHARD, Template};
 
@@ -44,6 +44,22 @@ impl<'m> Generator<'m> {
             self.searched(entity).filter_map(|mut values| values.remove(name)).collect();
         values.sort_by_cached_key(|text| Sortable::of_kind(attribute, text));
         Some((values.first()?.clone(), values.last()?.clone()))
+    }
+
+    /// Returns whether an item with these values is within a range.
+    pub fn has_within(&self, entity: &Entity, range: &Bounds, known: &Attributes) -> bool {
+        let Some(entity) = self.model.entity(&entity.name) else { return false };
+        let attribute = entity.attribute(&range.by);
+        let sortable = |text: &str| Sortable::of_kind(attribute, text);
+        let (from, to) = (range.from.as_ref(), range.to.as_ref());
+        let is_within = |text: &String| {
+            from.is_none_or(|from| sortable(from) <= sortable(text))
+                && to.is_none_or(|to| sortable(text) <= sortable(to) || text.starts_with(to.as_str()))
+        };
+        self.numbers(entity).map(|number| self.values(entity, number, DEPTH)).any(|values| {
+            values.get(&range.by).is_some_and(is_within)
+                && known.iter().all(|(name, text)| values.get(name) == Some(text))
+        })
     }
 
     /// The values of the items among which examples are searched.

@@ -108,6 +108,13 @@ pub struct Request {
     pub span: Span,
 }
 
+impl Bounds {
+    /// Returns whether a bound is declared.
+    pub fn is_declared(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+}
+
 impl Pattern {
     /// Returns whether it may take several requests and cost more.
     pub fn is_rare(&self) -> bool {

@@ -197,7 +197,19 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
     ));
     lines.extend(step.afterwards.iter().map(|work| format!("then    {work}")));
     lines.push(format!("send    {}", sent_json(examples, pattern, plan, number)));
+    lines.extend(empty_range(examples, pattern, step));
     lines
+}
+
+/// What is said of a request with declared bounds that finds none of the items of `seed`.
+fn empty_range(examples: &Generator<'_>, pattern: &Pattern, step: &Step<'_>) -> Option<String> {
+    let range = pattern.range.as_ref().filter(|range| range.is_declared() && step.follow.is_none())?;
+    let bounded = || step.targets.iter().filter(|entity| entity.attribute(&range.by).is_some());
+    let mut inputs = examples.example_values(step.location, step.targets.first()?);
+    inputs.retain(|name, _| pattern.inputs.contains(name));
+    let is_empty = bounded().all(|entity| !examples.has_within(entity, range, &inputs));
+    (is_empty && bounded().next().is_some())
+        .then(|| format!("        no item of `seed` with these inputs has a {} in this range", range.by))
 }
 
 /// The filter of a Query as text.

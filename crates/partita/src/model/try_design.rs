@@ -20,7 +20,7 @@ use partita_design::formatting::format_number;
 use partita_design::generate::Generator;
 use partita_design::item::Item;
 use partita_design::keys::keyspace::Keyspace;
-use partita_design::model::Pattern;
+use partita_design::model::{Bounds, Pattern};
 use partita_design::plan::trial::{
     Known, Page, PreparedPlan, Taken, asked_model, asks_for_all, calls, counted_model, difference, expected,
     known,
@@ -280,6 +280,9 @@ fn print_measured(pattern: &Pattern, prediction: &Prediction<'_, '_>, measured: 
             "{:width$} {} of {} calls did not return what the pattern means; {difference}",
             "", measured.wrong, measured.calls
         );
+    }
+    if measured.rows.is_empty() && pattern.range.as_ref().is_some_and(Bounds::is_declared) {
+        println!("{:width$} no call found an item that was seeded in the declared range", "");
     }
     for item in measured.rows.iter().take(ROWS) {
         let row: Vec<String> =
