@@ -89,8 +89,11 @@ fn an_enforced_model_refuses_what_breaks_it() {
         answer["CancellationReasons"][0]["Message"].as_str().unwrap().contains("User#email#a@b is unique")
     );
     assert_eq!(together(&[&user, &marker]).0, 200);
-    let writes = statistics(&server)["writes"].clone();
-    assert!(writes.to_string().contains("register"), "{writes}");
+    let statistics = statistics(&server);
+    assert!(statistics["writes"].to_string().contains("register"), "{statistics}");
+    let templates = statistics["hotKeys"].as_array().unwrap().iter().map(|keys| &keys["template"]);
+    let markers = json!("markers of unique values");
+    assert_eq!(templates.filter(|template| **template == markers).count(), 1, "{statistics}");
 }
 
 #[test]
@@ -484,6 +487,13 @@ fn reads_that_no_pattern_declares_are_refused() {
     assert_eq!((unused.as_array().unwrap().len(), &unused[0]["index"]), (1, &json!("GSI2")));
     assert!(unused[0]["monthlyCost"].as_f64().unwrap() > 1.0, "{unused}");
     let shown = server.model(0, &["watch"]);
+    let patterns: Vec<&str> = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("patterns "))
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let is_aligned = |line: &&str| line.chars().count() == patterns[0].chars().count();
+    assert!(patterns.len() > 1 && patterns.iter().all(is_aligned), "{shown}");
     assert!(
         shown.contains("index GSI2 is never read; it costs") && shown.contains("patterns never asked"),
         "{shown}"

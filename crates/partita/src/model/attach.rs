@@ -100,15 +100,15 @@ fn print(statistics: &Value) {
             println!(
                 "{:width$} {:>10} {:>8} {:>10} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
                 text(&entry[label]),
-                entry["requests"],
-                entry["failed"],
+                number(&entry["requests"]),
+                number(&entry["failed"]),
                 rate("declaredPerSecond"),
                 rate("observedPerSecond"),
                 entry["units"].as_f64().unwrap_or_default(),
                 milliseconds("p50Microseconds"),
                 milliseconds("p99Microseconds"),
-                entry["itemsRead"],
-                entry["filterWaste"],
+                number(&entry["itemsRead"]),
+                number(&entry["filterWaste"]),
             );
         }
     }
@@ -130,7 +130,7 @@ fn print(statistics: &Value) {
         );
         list(&template["keys"])
             .iter()
-            .for_each(|key| println!("{:>12}  {}", key["requests"], text(&key["key"])));
+            .for_each(|key| println!("{:>12}  {}", number(&key["requests"]), text(&key["key"])));
     }
 }
 
@@ -155,6 +155,11 @@ fn print_unused(statistics: &Value) {
 
 fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
+}
+
+/// A number of the server's answer. As JSON, it could not be aligned.
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
 }
 
 /// A text of the server's answer, which may quote what its clients have sent.

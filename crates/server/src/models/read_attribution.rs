@@ -202,7 +202,11 @@ impl ModelWatch {
 
     /// Counts a partition key under the template that it matches.
     pub(super) fn count_key(&self, index: Option<&str>, partition: &str) {
-        let template = self.shapes.partition_template(index, partition).unwrap_or("no template");
+        let template = match self.shapes.partition_template(index, partition) {
+            Some(template) => template,
+            None if index.is_none() && partition.starts_with(MARKER) => "markers of unique values",
+            None => "no template",
+        };
         // Requests may name any index; only the model's are counted separately.
         let place = match index {
             Some(name) if self.model.index(name).is_none() => "unknown indexes",
