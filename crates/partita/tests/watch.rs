@@ -262,6 +262,25 @@ fn models_are_attached_and_detached_while_the_server_runs() {
 }
 
 #[test]
+fn seed_says_what_it_wrote_before_an_enforced_model_refused_the_rest() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.toml");
+    let text = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n\
+                [entity.Post]\nattributes = { postId = \"id\" }\nkey = [\"POST#{postId}\", \"POST\"]\naggregates = { comments = \"count Comment\" }\n\
+                [entity.Comment]\nattributes = { postId = \"id\", commentId = \"id\" }\nkey = [\"POST#{postId}\", \"COMMENT#{commentId}\"]\n\
+                expect = { per = \"Post\", average = 3 }\n[pattern]\npost = { in = [\"postId\"], out = [\"Post\", \"Comment*\"] }\n";
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    server.model(0, &["attach", path, "--enforce"]);
+    let refused = server.model(2, &["seed", path, "--items", "100"]);
+    assert!(refused.contains("0 items were written to table Tab before"), "{refused}");
+    assert!(refused.contains("detach it, seed again, and attach it afterwards"), "{refused}");
+    server.model(0, &["detach", "Tab"]);
+    server.model(0, &["seed", path, "--items", "100"]);
+}
+
+#[test]
 fn items_of_an_enforced_table_expire_by_its_model_only() {
     let server = Server::start(&[]);
     server.model(0, &["seed", "models/shop-orders.toml", "--items", "50"]);

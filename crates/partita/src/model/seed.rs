@@ -11,6 +11,7 @@ use partita_design::exchange::item_json;
 use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
 use partita_design::item::{Item, item_size};
+use partita_design::model::Entity;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -43,10 +44,23 @@ pub fn run(arguments: &Seed) -> Outcome {
     }
     ensure_table(&arguments.endpoint, &model)?;
     let progress = ProgressBar::new(generator.total());
-    load(arguments, &model, &generator, &progress)?;
+    let loaded = load(arguments, &model, &generator, &progress);
     let (items, seconds) = progress.finish();
+    loaded.map_err(|error| interruption(&model, items, &error))?;
     println!("{items} items in table {} in {seconds:.1} s", model.table.name);
     Ok(FINE)
+}
+
+/// What is said when not all items could be written.
+fn interruption(model: &Model, written: u64, error: &str) -> String {
+    let has_more = |entity: &Entity| entity.versions.is_some() || !entity.aggregates.is_empty();
+    let advice = match model.entities.iter().any(has_more) {
+        true => {
+            ".\nAn enforced model refuses versions and aggregates that are not written in one transaction: detach it, seed again, and attach it afterwards"
+        }
+        false => "",
+    };
+    format!("{error}\n{written} items were written to table {} before{advice}", model.table.name)
 }
 
 /// Creates the model's table, unless it exists, waits for it, and lets its items expire as the model says. An existing table must be as the model declares it.
