@@ -83,6 +83,8 @@ pub struct Table {
     pub reads: Option<ReadRule>,
     /// Where the table is declared.
     pub span: Span,
+    /// Where its name is declared.
+    pub name_span: Span,
 }
 
 /// What a server does about reads that no pattern declares.

@@ -170,6 +170,7 @@ impl Reader {
             ttl,
             reads: self.choice(&section, "reads", &["warn", "enforce"]).as_deref().and_then(ReadRule::parse),
             span: section.span.clone(),
+            name_span: section.span_of("name"),
         }
     }
 

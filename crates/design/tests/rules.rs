@@ -1388,6 +1388,9 @@ fn names_are_those_that_dynamodb_accepts() {
     let named = |name: &str| parts(&[USER]).replace("\"Tab\"", &format!("\"{name}\""));
     assert!(has(&named("My table!"), "P230", Error) && has(&named("ab"), "P230", Error));
     assert!(!has(&named("my-table_2.x"), "P230", Error));
+    let (text, findings) = (named("ab"), findings(&named("ab")));
+    let refused = findings.iter().find(|finding| finding.code == "P230").unwrap();
+    assert_eq!(&text[refused.span.clone()], "\"ab\"");
     assert!(has(&parts(&["[index.\"by x\"]\nkeys = [\"A\"]", USER]), "P230", Error));
 }
 

@@ -77,7 +77,7 @@ impl<'m> Checker<'m> {
     /// Tables and indexes have names that DynamoDB accepts.
     fn refused_names(&mut self) {
         let model = self.model;
-        let table = ("table".to_owned(), &model.table.name, &model.table.span);
+        let table = ("table".to_owned(), &model.table.name, &model.table.name_span);
         let index = |index: &'m Index| (format!("index.{}", index.name), &index.name, &index.span);
         for (subject, name, span) in std::iter::once(table).chain(model.indexes.iter().map(index)) {
             let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
