@@ -20,6 +20,9 @@ impl fmt::Display for Condition {
                 out.write_str(&join(parts, " or ", |part| matches!(part, Condition::Any(_))))
             }
             Condition::Not(part) => match part.as_ref() {
+                Condition::Test(Test { attribute, comparison: Comparison::Exists, .. }) => {
+                    write!(out, "missing({attribute})")
+                }
                 Condition::Test(_) => write!(out, "not {part}"),
                 _ => write!(out, "not ({part})"),
             },

@@ -21,6 +21,7 @@ fn conditions_are_trees() {
     assert_eq!(condition.to_string(), "status == 'A' or status == 'B' and not (n != 5 or exists(due))");
     assert_eq!(condition.attributes().into_iter().collect::<Vec<_>>(), ["due", "n", "status"]);
     assert_eq!(parse("missing(a)"), parse("not exists(a)"));
+    assert_eq!(parse("not exists(a) and n > 5").to_string(), "missing(a) and n > 5");
     assert_eq!(parse("a not in ('x')"), parse("not a in ['x']"));
     assert_eq!(parse("title == 'it''s salt and pepper'").fixed("title"), Some("it's salt and pepper"));
     assert!(parse("").is_empty() && parse(" ").is_empty());

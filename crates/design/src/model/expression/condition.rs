@@ -341,7 +341,7 @@ mod tests {
             ("#status IN (:a, :b) AND NOT (score <= :n)", "not score <= '5' and status in ('NEW', 'PAID')"),
             (
                 "score BETWEEN :n AND :n OR attribute_not_exists(due)",
-                "score between '5' and '5' or not exists(due)",
+                "score between '5' and '5' or missing(due)",
             ),
             ("#status = :a OR version = :v", ""),
             ("NOT (#status = :a AND version = :v)", ""),
