@@ -28,7 +28,7 @@ impl KeptModels {
         KeptModels { folder, writing: Mutex::new(()) }
     }
 
-    /// Reads all kept models.
+    /// Reads all kept models, and removes what was not written to its end.
     pub fn load(&self) -> Result<Vec<ModelWatch>, String> {
         let failed = |error: io::Error| format!("cannot read {}: {error}", self.folder.display());
         let entries = match fs::read_dir(&self.folder) {
@@ -38,8 +38,9 @@ impl KeptModels {
         let mut models = Vec::new();
         for entry in entries {
             let path = entry.map_err(failed)?.path();
-            if path.file_name().is_some_and(|name| name != UNFINISHED) {
-                models.push(load_file(&path).map_err(|error| unreadable(&path, &error))?);
+            match path.file_name().is_some_and(|name| name == UNFINISHED) {
+                true => fs::remove_file(&path).map_err(failed)?,
+                false => models.push(load_file(&path).map_err(|error| unreadable(&path, &error))?),
             }
         }
         Ok(models)
@@ -173,6 +174,17 @@ mod tests {
         assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
         let nothing = models.handle(&Method::DELETE, "table=Shop", Vec::new()).await.unwrap_err();
         assert_eq!(nothing.message, "No model is attached to table Shop");
+    }
+
+    #[tokio::test]
+    async fn what_was_not_written_to_its_end_is_removed() {
+        let data = tempfile::tempdir().unwrap();
+        let open = || Arc::new(Models::kept_in(data.path().to_path_buf()).unwrap());
+        attach(&open(), "").await;
+        let unfinished = data.path().join("~");
+        std::fs::write(&unfinished, "{").unwrap();
+        assert_eq!(open().all().len(), 1);
+        assert!(!unfinished.exists());
     }
 
     #[tokio::test]
