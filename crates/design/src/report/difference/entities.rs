@@ -8,7 +8,7 @@ use crate::keys::key_mapping::shard_in;
 use crate::migration::{Transition, old_name};
 use crate::model::shard::ShardHash;
 use crate::model::{Entity, IndexKey, Model, Shard};
-use crate::template::{Part, SHARD, Template};
+use crate::template::{Format, Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
@@ -87,6 +87,17 @@ impl Comparison<'_> {
             let what = format!("key {old} becomes {new}; every item is rewritten and the old one deleted");
             return self.moved(what, self.items);
         }
+        let holds_other_text = |part: &Part| match part {
+            Part::Field { name, format } => {
+                !matches!(format, Format::Bucket(_)) && self.has_another_text(name)
+            }
+            Part::Text(_) => false,
+        };
+        if after.key.iter().flat_map(|template| &template.parts).any(holds_other_text) {
+            let what = format!("key {} holds dates or times of another form", keys(&after.key));
+            return self
+                .moved(format!("{what}; every item is rewritten and the old one deleted"), self.items);
+        }
         if after.has_key_field(SHARD)
             && let Some((what, share)) = self.resharded(before.shard.as_ref(), after.shard.as_ref())
         {
@@ -104,6 +115,16 @@ impl Comparison<'_> {
         let share = moving_share(&old, new);
         let fate = if share > 0.0 { "items move to other shards" } else { "items stay where they are" };
         Some((format!("{} shards become {}; {fate}", old.count, new.count), share))
+    }
+
+    /// Whether the values of an attribute become other texts: dates become times, or times dates.
+    fn has_another_text(&self, name: &str) -> bool {
+        let (before, after) = (self.before, self.after);
+        let kinds = after.attribute(name).and_then(|own| {
+            let old = before.attribute(old_name(before, after, own)?)?;
+            Some((&old.kind, &own.kind))
+        });
+        kinds.is_some_and(|(old, new)| old != new && old.is_time() && new.is_time())
     }
 
     /// The name that an attribute of the old model has in the new one.
@@ -135,12 +156,13 @@ impl Comparison<'_> {
     fn index_entries(&mut self) {
         let (before, after) = (self.before, self.after);
         for index_key in &after.indexes {
-            let is_kept = |known: &&IndexKey| {
-                self.renamed_templates(&known.key) == index_key.key && known.when == index_key.when
-            };
-            let share = index_key.count.filter(|_| !index_key.when.is_empty());
-            let items = share.map_or(self.items, |count| count as f64);
-            let Some(known) = before.index_key(&index_key.index).filter(is_kept) else {
+            let known = before.index_key(&index_key.index);
+            let former = known.filter(|known| known.when != index_key.when);
+            let left = former.map_or(0.0, |former| self.entries(former));
+            let items = (self.entries(index_key) + left).min(self.items);
+            let is_kept =
+                |known: &&IndexKey| former.is_none() && self.renamed_templates(&known.key) == index_key.key;
+            let Some(known) = known.filter(is_kept) else {
                 let what = format!("{} has key {}", index_key.index, keys(&index_key.key));
                 self.add(format!("{what}; its items get these attributes"), items);
                 continue;
@@ -154,9 +176,15 @@ impl Comparison<'_> {
         }
         for index_key in &before.indexes {
             if after.index_key(&index_key.index).is_none() {
-                self.add(format!("leaves {}", index_key.index), self.items);
+                self.add(format!("leaves {}", index_key.index), self.entries(index_key));
             }
         }
+    }
+
+    /// The number of its items that are in an index.
+    fn entries(&self, index_key: &IndexKey) -> f64 {
+        let share = index_key.count.filter(|_| !index_key.when.is_empty());
+        share.map_or(self.items, |count| count as f64)
     }
 
     fn attributes(&mut self) {
@@ -198,13 +226,25 @@ impl Comparison<'_> {
                 push(self.changes, format!("~ entity {}: {what}", self.after.name), self.items);
             }
         }
-        let kept = if self.before.ttl == self.after.ttl { BTreeSet::new() } else { &was & &is };
-        let fate =
-            self.after.ttl.as_ref().map_or("loses its expiry".to_owned(), |name| format!("gets {name}"));
-        for (_, names) in kept {
-            let what = format!("unique {names}: the marker of every item with an expiry {fate}");
-            push(self.changes, format!("~ entity {}: {what}", self.after.name), self.items);
+        let (before, after) = (self.before, self.after);
+        let is_kept = |names: &&Vec<String>| before.name == after.name && before.unique.contains(names);
+        for names in after.unique.iter().filter(is_kept) {
+            if let Some((fate, writes)) = self.fate_of_markers(names) {
+                let what = format!("unique {}: {fate}", names.join(", "));
+                push(self.changes, format!("~ entity {}: {what}", after.name), writes);
+            }
         }
+    }
+
+    /// What becomes of the markers of values that stay unique, and the writes for it; `None` if nothing does.
+    fn fate_of_markers(&self, names: &[String]) -> Option<(String, f64)> {
+        if names.iter().any(|name| self.has_another_text(name)) {
+            return Some(("every item gets another marker".to_owned(), self.items * 2.0));
+        }
+        let ttl = self.after.ttl.as_ref();
+        let fate = ttl.map_or_else(|| "loses its expiry".to_owned(), |name| format!("gets {name}"));
+        (self.before.ttl.as_ref() != ttl)
+            .then(|| (format!("the marker of every item with an expiry {fate}"), self.items))
     }
 
     fn rules(&mut self) {
@@ -410,6 +450,8 @@ expect = { count = 1000 }
             format!("{key}, shard = {{ by = \"mail\", count = {count} }}, when = \"age > 90\", count = 50 }}")
         };
         assert_eq!(written(&sparse(4), &sparse(8)).1, 25.0);
+        let other = sparse(4).replace("age > 90", "age < 5").replace("count = 50", "count = 70");
+        assert_eq!(written(&sparse(4), &other).1, 120.0, "some leave the index, others enter it");
         let random = |count: u64| format!("{key}, shard = {{ count = {count} }} }}");
         assert_eq!(written(&random(4), &random(8)).1, 0.0);
     }
@@ -428,6 +470,19 @@ expect = { count = 1000 }
         );
         assert_eq!(writes, 1000.0);
         assert_eq!(changes_between(&[expiring], &[unique]).1, 1000.0);
+    }
+
+    #[test]
+    fn times_that_become_dates_change_keys_and_markers() {
+        let writes = |key: &str, rest: &str| {
+            let rest = format!("{rest}expect");
+            let dated = |age| [("age = \"int\"", age), ("MAIL#{mail}", key), ("expect", &*rest)];
+            changes_between(&dated("age = \"date\""), &dated("age = \"timestamp\"")).1
+        };
+        assert_eq!(writes("MAIL#{mail}", ""), 1000.0);
+        assert_eq!(writes("AGE#{age:month}", ""), 1000.0);
+        assert_eq!(writes("AGE#{age}", ""), 2000.0);
+        assert_eq!(writes("MAIL#{mail}", "unique = [\"age\"]\n"), 3000.0);
     }
 
     #[test]
