@@ -4,6 +4,7 @@
 //! Items are added one by one. How keys are built is learned from the first ones; of each entity only a random selection of items is kept, so that the
 //! memory does not grow with the table. The result is a draft: what the items cannot tell is asked.
 
+mod beside;
 mod entity;
 mod explain;
 mod group;
@@ -253,9 +254,9 @@ impl Inference {
             // Without a type, an item belongs to the first entity whose key fits: the strictest comes first.
             groups.sort_by_key(|(key, _)| std::cmp::Reverse(strictness(key)));
         }
-        let mut draft = self.entities(&groups);
+        let mut draft = self.entities(&groups)?;
         if merge_twins(&mut groups, &draft.model) {
-            draft = self.entities(&groups);
+            draft = self.entities(&groups)?;
         }
         typed_ids::split(&groups, &mut draft);
         one_value::ask(&mut draft);
@@ -285,7 +286,7 @@ impl Inference {
     }
 
     /// The entities of groups.
-    fn entities(&self, groups: &[(GroupKey, Group)]) -> Draft {
+    fn entities(&self, groups: &[(GroupKey, Group)]) -> Result<Draft, String> {
         let table = Table {
             name: self.known.table.clone(),
             keys: self.known.keys.clone(),
@@ -310,7 +311,8 @@ impl Inference {
         for ((key, group), name) in groups.iter().zip(&names) {
             entity::infer(key, group, name, &around, &mut draft);
         }
-        draft
+        beside::settle(groups, &fields, &mut draft)?;
+        Ok(draft)
     }
 }
 

@@ -1382,3 +1382,87 @@ fn random_identifiers_may_end_in_a_separator() {
     assert!(keys(&as_read(&draft).entities[0])[1].contains("}#MSG#{"), "{}", draft.text());
     assert_fits(&draft, &items);
 }
+
+/// The answer that a draft assumes to a question about a key, and the other answers.
+fn question_about_key<'d>(draft: &'d Draft, id: &str) -> Option<&'d [String]> {
+    draft.questions.iter().find(|question| question.id == id).map(|question| question.choices.as_slice())
+}
+
+#[test]
+fn small_numbers_that_identify_something_are_no_shards() {
+    let room = |number: usize| item(&[("PK", &format!("ROOM#{number}")), ("SK", "ROOM"), ("floor", "x")]);
+    let stores = |word: &'static str| {
+        move |number: usize| {
+            let (key, sort) = (format!("{word}#{}", number % 5), format!("DAY#2026-01-{:02}", number + 1));
+            item(&[("PK", &key), ("SK", &sort), ("total", "N:7")])
+        }
+    };
+    let infer_keys = |items: Vec<Item>| {
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let first =
+            draft.model.entities.iter().map(|entity| keys(entity)[0].clone()).collect::<BTreeSet<_>>();
+        let shards = draft.model.entities.iter().filter(|entity| entity.shard.is_some()).count();
+        (first.into_iter().collect::<Vec<_>>(), shards, draft)
+    };
+    // The word is only in the sort key, and each number has one item.
+    let (found, shards, _) = infer_keys((0..12).map(room).collect());
+    assert_eq!((found, shards), (vec!["ROOM#{roomId}".to_owned()], 0));
+    // Nothing says what the numbers are: it is asked.
+    let (found, shards, mut draft) = infer_keys((0..25).map(stores("STORES")).collect());
+    assert_eq!((found, shards), (vec!["STORES#{shard}".to_owned()], 1));
+    let id = format!("entity.{}.key.0", draft.model.entities[0].name);
+    let choices = question_about_key(&draft, &id).unwrap_or_else(|| panic!("{}", draft.text())).to_vec();
+    assert_eq!(choices, ["STORES#{storesId}"]);
+    draft.answer(&Answers::from([(id, choices[0].clone())])).unwrap();
+    let entity = &as_read(&draft).entities[0];
+    assert_eq!((keys(entity)[0].as_str(), entity.shard.is_none()), ("STORES#{storesId}", true));
+    // Another entity has an identifier there, or refers to it.
+    let beside =
+        (0..5).map(|number| item(&[("PK", &format!("STORES#{number}")), ("SK", "INFO"), ("city", "x")]));
+    let (found, shards, draft) = infer_keys((0..25).map(stores("STORES")).chain(beside).collect());
+    assert_eq!((found, shards), (vec!["STORES#{storesId}".to_owned()], 0), "{}", draft.text());
+    let sale = |number: usize| {
+        let (key, store) = (format!("SALE#x{number}"), format!("{}", number % 5));
+        item(&[("PK", &key), ("SK", "SALE"), ("storeId", &store)])
+    };
+    let (found, shards, draft) = infer_keys((0..25).flat_map(|n| [stores("STORES")(n), sale(n)]).collect());
+    assert_eq!(shards, 0, "{}", draft.text());
+    assert!(found.contains(&"STORES#{storesId}".to_owned()), "{}", draft.text());
+}
+
+#[test]
+fn what_follows_a_word_is_a_value_if_it_is_one_in_other_keys() {
+    let customer = |name: &str| {
+        item(&[("PK", &format!("C#{name}")), ("SK", &format!("C#{name}")), ("kind", "Customer")])
+    };
+    let order = |number: usize| {
+        let key = format!("O#{number}7");
+        let mut order = item(&[("PK", &key), ("SK", &key), ("kind", "Order")]);
+        for (name, text) in
+            [("GSI1PK", "C#ironman".to_owned()), ("GSI1SK", format!("2026-01-{:02}", number + 1))]
+        {
+            order.insert(name.to_owned(), Value::String(text));
+        }
+        order
+    };
+    let draft = |names: &[&str]| {
+        let items: Vec<Item> = names.iter().map(|name| customer(name)).chain((0..20).map(order)).collect();
+        let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        draft
+    };
+    let known_value = draft(&["hulk", "ironman", "thor"]);
+    let order = known_value.model.entity("Order").unwrap();
+    assert_eq!(order.indexes[0].key[0].to_string(), "C#{customerId}", "{}", known_value.text());
+    let unknown = draft(&["hulk", "loki", "thor"]);
+    assert_eq!(
+        question_about_key(&unknown, "entity.Order.index.GSI1.0"),
+        Some(["C#{customerId}".to_owned()].as_slice()),
+        "{}",
+        unknown.text()
+    );
+    // Words do not look like identifiers.
+    let other = draft(&["h1", "i2", "t3"]);
+    assert_eq!(question_about_key(&other, "entity.Order.index.GSI1.0"), None, "{}", other.text());
+}

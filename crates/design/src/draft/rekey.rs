@@ -2,7 +2,7 @@
 
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
-use crate::template::{DELIMITER, Format, Part, Template};
+use crate::template::{DELIMITER, Format, Part, SHARD, Template};
 
 /// Gives a key attribute its template. Where the key attribute itself was taken as it is, the fields are attributes in its place,
 /// in indexes too.
@@ -24,14 +24,14 @@ pub(super) fn template(
     let natural = natural.map(str::to_owned);
     let missing: Vec<String> = template
         .fields()
-        .filter(|field| !entity.attributes.iter().any(|own| own.name == *field))
+        .filter(|field| *field != SHARD && !entity.attributes.iter().any(|own| own.name == *field))
         .map(str::to_owned)
         .collect();
     if let (Some(field), None) = (missing.first(), &natural) {
-        let Some([constant, variable]) = in_place_of_text(slot, &template, field) else {
+        let Some([old, new]) = in_place(slot, &template, field) else {
             return Err(format!("{} has no attribute `{field}`", entity.name));
         };
-        replace_start(entity, &constant, &variable, field);
+        replace_start(entity, &old, &new, field);
         return Ok(());
     }
     *slot = template.clone();
@@ -53,26 +53,35 @@ pub(super) fn template(
     Ok(())
 }
 
-/// Where a template differs from another only by a field in place of a text: what both start with, up to the text and up to the field.
-fn in_place_of_text(old: &Template, new: &Template, field: &str) -> Option<[String; 2]> {
+/// Where a template differs from another only by a field in place of a text or a shard: what both start with, up to the text and up to the field.
+fn in_place(old: &Template, new: &Template, field: &str) -> Option<[String; 2]> {
     let (old, new) = (old.to_string(), new.to_string());
     let (before, after) = new.split_once(&format!("{{{field}}}"))?;
-    let text = old.strip_prefix(before)?.strip_suffix(after)?;
-    let is_text = !text.is_empty() && !text.contains(['{', '}']) && !before.contains('{');
-    is_text.then(|| [format!("{before}{text}"), format!("{before}{{{field}}}")])
+    let part = old.strip_prefix(before)?.strip_suffix(after)?;
+    let is_text = !part.is_empty() && !part.contains(['{', '}']) && !before.contains('{');
+    let is_shard = part == format!("{{{SHARD}}}");
+    (is_text || is_shard).then(|| [format!("{before}{part}"), format!("{before}{{{field}}}")])
 }
 
-/// Puts a new field into all keys of an entity that start with a text in whose place it is.
-fn replace_start(entity: &mut Entity, constant: &str, variable: &str, field: &str) {
+/// Puts a new field into all keys of an entity that start with a text or a shard in whose place it is.
+fn replace_start(entity: &mut Entity, old: &str, new: &str, field: &str) {
     let indexes = entity.indexes.iter_mut().flat_map(|index_key| &mut index_key.key);
     for template in entity.key.iter_mut().chain(indexes) {
         let text = template.to_string();
-        let replaced = text.strip_prefix(constant).map(|rest| Template::parse(&format!("{variable}{rest}")));
+        let replaced = text.strip_prefix(old).map(|rest| Template::parse(&format!("{new}{rest}")));
         if let Some(Ok(replaced)) = replaced {
             *template = replaced;
         }
     }
-    entity.attributes.push(Attribute::new(field, ValueType::Id));
+    let indexes = entity.indexes.iter().flat_map(|index_key| &index_key.key);
+    if !entity.key.iter().chain(indexes).any(|template| template.has_field(SHARD)) {
+        entity.shard = None;
+    }
+    // Items that are not in an index do not have what only its key contains.
+    let holds = |key: &[Template]| key.iter().any(|template| template.has_field(field));
+    let mut sparse = entity.indexes.iter().filter(|own| !own.when.is_empty());
+    let optional = !holds(&entity.key) && sparse.any(|own| holds(&own.key));
+    entity.attributes.push(Attribute { optional, ..Attribute::new(field, ValueType::Id) });
     entity.numbers = Default::default();
     entity.identity.clear();
     entity.identify_by_key();

@@ -14,7 +14,7 @@ use crate::model::decimal::Decimal;
 use crate::model::limits::Limits;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model};
-use crate::template::{Format, Part, Template};
+use crate::template::{Format, Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What entities are inferred from besides their items.
@@ -46,6 +46,7 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         words: around.words,
         key_values: BTreeMap::new(),
         unnamed: BTreeMap::new(),
+        sharded: BTreeMap::new(),
     };
     let aliases = key.label.as_ref().and_then(|label| around.known.aliases.get(label));
     for (position, own) in model.table.keys.iter().enumerate() {
@@ -344,23 +345,29 @@ fn describe(
             .map(move |(position, template)| (Some(name.clone()), position, template))
     });
     for (index, position, template) in keys.chain(indexes) {
-        for (place, part) in template.parts.iter().enumerate() {
-            let Part::Field { name, format } = part else { continue };
-            let others = alternatives(part, &group.sample, &entity.attributes);
-            if others.is_empty() {
-                continue;
-            }
-            let asked = Asked::Template { entity: entity.name.clone(), index: index.clone(), position };
-            let text =
-                format!("{name} and {} have the same values: which one is in the key?", others.join(" and "));
+        let doubt = template.parts.iter().enumerate().find_map(|(place, part)| {
+            let Part::Field { name, format } = part else { return None };
+            let (text, others) = match context
+                .sharded
+                .get(&Template { parts: template.parts[..place].to_vec() }.to_string())
+            {
+                Some(identifier) if name == SHARD => (
+                    "Is the number in it that of a shard, or does it identify something?".to_owned(),
+                    vec![identifier.clone()],
+                ),
+                _ => same_values(part, group, entity)?,
+            };
             let choices = others.iter().map(|other| {
                 let mut parts = template.parts.clone();
                 parts[place] = Part::Field { name: other.clone(), format: *format };
                 Template { parts }.to_string()
             });
             draft.questions.push(Question::new(asked, text, template.to_string()).with_choices(choices));
-            break;
         }
+            Some((text, choices.collect::<Vec<_>>()))
+        });
+        if let Some((text, choices)) = doubt {
+            let asked = Asked::Template { entity: entity.name.clone(), index, position };
     }
     if is_named_by_guess {
         let asked = Asked::EntityName(entity.name.clone());
@@ -381,6 +388,14 @@ fn describe(
 fn ask_condition(items: &[&Item], entity: &Entity, index: &str, draft: &mut Draft) {
     let Some(index_key) = entity.index_key(index) else { return };
     let Some(own) = draft.model.index(index) else { return };
+/// Asks which of the attributes with the same values is in a key.
+fn same_values(part: &Part, group: &Group, entity: &Entity) -> Option<(String, Vec<String>)> {
+    let Part::Field { name, .. } = part else { return None };
+    let others = alternatives(part, &group.sample, &entity.attributes);
+    let text = format!("{name} and {} have the same values: which one is in the key?", others.join(" and "));
+    (!others.is_empty()).then_some((text, others))
+}
+
     let inside = items.iter().filter(|item| own.keys.iter().all(|name| item.contains_key(name))).count();
     let text = format!(
         "{} of {} items are in {index}: which are they?",

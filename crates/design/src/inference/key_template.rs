@@ -11,6 +11,7 @@ use crate::item::{Item, Value};
 use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Shard};
+use crate::relational::naming::free_name;
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_SHARDS: u64 = 200;
 /// A number that fewer items have identifies something.
 const MIN_ITEMS_PER_SHARD: usize = 3;
+/// Words before the number of a shard.
+const SHARD_WORDS: [&str; 4] = [SHARD, "bucket", "partition", "slot"];
 
 /// A value is not cut into more pieces.
 const MAX_REFINED: usize = 24;
@@ -33,6 +36,9 @@ pub(super) struct KeyContext<'a> {
     pub key_values: BTreeMap<String, BTreeMap<usize, String>>,
     /// Those of them whose name is made up, each with the attribute that has its letters in another case.
     pub unnamed: BTreeMap<String, Option<String>>,
+    /// What the numbers that are taken for shards are called if they identify something, by the template up to them; none if their word says that
+    /// they are shards.
+    pub sharded: BTreeMap<String, String>,
 }
 
 /// A key attribute.
@@ -220,7 +226,12 @@ fn in_tokens(
         } else if is_constant && is_design {
             value.clone_into(&mut word);
             parts.push(Part::Text(value.to_owned()));
-        } else if let Some(count) = shards(key, follows_value, &word, token) {
+        } else if let Some(count) = shards(key, follows_value, &word, token, attributes) {
+            if word.to_lowercase() != SHARD {
+                let name = field_name(key, &word, &ValueType::Id, token, entity, context.names);
+                let name = free_name(&name, |name| entity.attribute(name).is_some());
+                context.sharded.insert(Template { parts: merged(parts.clone()) }.to_string(), name);
+            }
             let count = entity.shard.as_ref().map_or(count, |shard| shard.count.max(count));
             entity.shard = Some(Shard { by: None, hash: ShardHash::default(), count });
             parts.push(Part::Field { name: SHARD.to_owned(), format: Format::Plain });
@@ -422,12 +433,20 @@ fn padding(token: &Texts<'_>) -> Format {
 
 /// Small numbers in a partition key that no attribute has are shards; returns how many there are at least. As the first value of a key they
 /// recur, or they identify something. A number after a word is an identifier, unless the word is a plural (`EVENTS#7`), says what it
-/// is (`SHARD#7`) or is a value of another attribute (`PENDING#7`).
-fn shards(key: KeyAttribute<'_>, follows_value: bool, word: &str, token: &Texts<'_>) -> Option<u64> {
-    let is_value = |(_, item): &(&str, &Item)| item.values().any(|value| value.as_text() == Some(word));
+/// is (`SHARD#7`) or is a value of an attribute (`PENDING#7`): the word is in the sort key of a `ROOM#7` too.
+fn shards(
+    key: KeyAttribute<'_>,
+    follows_value: bool,
+    word: &str,
+    token: &Texts<'_>,
+    attributes: &[Attribute],
+) -> Option<u64> {
+    let is_value = |(_, item): &(&str, &Item)| {
+        attributes.iter().any(|own| item.get(&own.name).and_then(Value::as_text) == Some(word))
+    };
     let is_state = !word.is_empty() && token.iter().all(is_value);
     let word = word.to_lowercase();
-    let named = ["shard", "bucket", "partition", "slot"].contains(&word.as_str());
+    let named = SHARD_WORDS.contains(&word.as_str());
     let is_plural = word.len() > 3 && word.ends_with('s');
     let follows_singular = !follows_value && !word.is_empty() && !is_plural && !is_state;
     if !key.is_partition || (!named && follows_singular) {
@@ -441,8 +460,12 @@ fn shards(key: KeyAttribute<'_>, follows_value: bool, word: &str, token: &Texts<
     let numbers = numbers?;
     let count = numbers.last()? + 1;
     let is_dense = numbers.len() as u64 * 3 >= count;
-    let recurs = follows_value || is_state || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
-    (named || (is_dense && recurs)).then_some(count)
+    // A number with one item each is that of the item.
+    let recurs = token.len() > numbers.len();
+    let is_spread = follows_value
+        || (recurs && (named || is_state))
+        || token.len() >= numbers.len() * MIN_ITEMS_PER_SHARD;
+    (word == SHARD || (is_spread && (named || is_dense))).then_some(count)
 }
 
 fn address(item: &Item) -> usize {

@@ -122,6 +122,35 @@ pub(super) fn standing_texts(values: &[KeyValue<'_>]) -> BTreeSet<String> {
 
 /// Returns whether a text is the start of an attribute.
 fn starts(item: &Item, start: &str) -> bool {
+/// The letters of values that are letters and digits, if they tell kinds of items apart: `INV00000017` and `TKT00000003`.
+pub(super) fn lettered_starts(values: &[KeyValue<'_>]) -> BTreeSet<String> {
+    let mut starts: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    for value in values {
+        if let Some(start) = lettered_start(value.text) {
+            let (kinds, texts) = starts.entry(start).or_default();
+            kinds.insert(value.kind);
+            texts.insert(value.text);
+        }
+    }
+    let distinct: BTreeSet<&BTreeSet<&str>> = starts.values().map(|(kinds, _)| kinds).collect();
+    let is_telling = starts.len() > 1
+        && distinct.len() == starts.len()
+        && starts.values().all(|(_, texts)| texts.len() >= MIN_VALUES);
+    starts.into_keys().filter(|_| is_telling).map(str::to_owned).collect()
+}
+
+/// The letters of a text that is letters and digits.
+pub(super) fn lettered_start(text: &str) -> Option<&str> {
+    let (start, digits) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
+    (is_word(start) && start.chars().all(char::is_alphabetic) && digits.chars().all(|c| c.is_ascii_digit()))
+        .then_some(start)
+}
+
+/// Returns whether a word stands alone in sort keys.
+pub(super) fn is_singleton(word: &str) -> bool {
+    SINGLETONS.contains(&word.to_lowercase().as_str())
+}
+
     item.values().any(|value| matches!(value, Value::String(text) if text.starts_with(start)))
 }
 
@@ -233,10 +262,9 @@ fn leading_words(values: &[KeyValue<'_>], recurring: Option<&BTreeSet<&str>>) ->
         let pieces = pieces(value.text);
         let word = pieces[0].text;
         let is_alone = pieces.len() == 1;
-        let is_singleton = SINGLETONS.contains(&word.to_lowercase().as_str());
         let stands = match pieces.get(1) {
             Some(next) => is_strong(next.mark) == strong,
-            None => strong && (is_upper_word(word) || is_singleton || is_strong(pieces[0].mark)),
+            None => strong && (is_upper_word(word) || is_singleton(word) || is_strong(pieces[0].mark)),
         };
         let recurs = recurring.is_none_or(|recurring| recurring.contains(word));
         let is_value = if is_alone { value.is_named } else { is_attribute(value.item, word, value.kind) };
@@ -247,10 +275,9 @@ fn leading_words(values: &[KeyValue<'_>], recurring: Option<&BTreeSet<&str>>) ->
     let distinct: BTreeSet<&BTreeSet<&str>> = kinds.values().collect();
     let is_telling = kinds.len() <= 1 || distinct.len() * 2 > kinds.len();
     let is_small = kinds.len() <= MAX_WORDS;
-    let words = kinds.keys().filter(|word| {
-        let singleton = SINGLETONS.contains(&word.to_lowercase().as_str());
-        is_telling || singleton || (is_small && strong && is_upper_word(word))
-    });
+    let words = kinds
+        .keys()
+        .filter(|word| is_telling || is_singleton(word) || (is_small && strong && is_upper_word(word)));
     words.map(|word| (*word).to_owned()).collect()
 }
 
