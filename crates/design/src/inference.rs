@@ -73,6 +73,8 @@ pub struct Inference {
     stands_for: BTreeMap<GroupKey, GroupKey>,
     markers: Markers,
 }
+    /// What to say about attributes that are called like a type and are none.
+    categories: Vec<String>,
 
 /// Infers a model from items.
 ///
@@ -100,6 +102,7 @@ impl Inference {
             stands_for: BTreeMap::new(),
             markers: Markers::default(),
         }
+            categories: Vec::new(),
     }
 
     /// Adds an item, with the name that the source gives to items of its kind.
@@ -148,7 +151,7 @@ impl Inference {
             for (label, item) in &head {
                 *counts.entry(self.key_of(item, label.clone())).or_default() += 1;
             }
-            if self.has_types(&counts) {
+            if self.has_types(&counts) && !self.has_category(&items) {
                 break;
             }
         }
@@ -161,6 +164,28 @@ impl Inference {
             let label = key.label.clone();
             items.into_iter().for_each(|item| self.file(item, label.clone()));
         }
+    /// The forms of the keys of items, without the words that may as well be values.
+    fn outlines(&self, items: &[&Item], words: &BTreeSet<String>) -> Vec<Vec<String>> {
+        let outline = |item: &&Item| -> Vec<String> {
+            self.key_of(item, None).shape.iter().map(|shape| group::outline(shape, words)).collect()
+        };
+        items.iter().map(outline).collect()
+    }
+
+    /// Returns whether the type attribute is a category of the items of one entity, and notes it.
+    fn has_category(&mut self, items: &[&Item]) -> bool {
+        let Some(name) = &self.type_attribute else { return false };
+        let shapes = self.outlines(items, &self.words());
+        let Some([one, other]) = type_attribute::alike(name, items, &shapes, &self.known) else {
+            return false;
+        };
+        let remark = format!(
+            "{name} is no type here: nothing tells the items where it is {one} from those where it is {other}."
+        );
+        self.categories.push(remark);
+        true
+    }
+
     }
 
     /// The words of the design in all keys.
@@ -262,6 +287,7 @@ impl Inference {
         one_value::ask(&mut draft);
         for odd in left_out {
             let beside = groups.iter().position(|(key, _)| odd.beside.as_ref() == Some(key));
+        self.categories.into_iter().for_each(|remark| draft.remark("table", remark));
             let subject = beside.map_or("table".to_owned(), |number| draft.model.entities[number].subject());
             draft.remark(subject, odd.remark);
         }

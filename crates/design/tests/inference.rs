@@ -1466,3 +1466,22 @@ fn what_follows_a_word_is_a_value_if_it_is_one_in_other_keys() {
     let other = draft(&["h1", "i2", "t3"]);
     assert_eq!(question_about_key(&other, "entity.Order.index.GSI1.0"), None, "{}", other.text());
 }
+
+#[test]
+fn a_category_of_items_of_one_entity_is_no_type() {
+    let account = |number: usize| {
+        let (key, kind) = (format!("ACC#a{number}"), ["savings", "checking"][number % 2]);
+        item(&[("PK", &key), ("SK", "ACC"), ("type", kind), ("owner", "x")])
+    };
+    let booking = |number: usize| {
+        let (key, sort) = (format!("ACC#a{}", number % 10), format!("TXN#t{number}"));
+        let kind = ["debit", "credit"][number / 10 % 2];
+        item(&[("PK", &key), ("SK", &sort), ("type", kind), ("amount", "N:7")])
+    };
+    let items: Vec<Item> = (0..10).map(account).chain((0..60).map(booking)).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let text = draft.text();
+    assert!(draft.model.table.type_attribute.is_none() && draft.model.entities.len() == 2, "{text}");
+    assert!(text.contains("type = \"credit|debit\"") && text.contains("! type is no type here"), "{text}");
+}

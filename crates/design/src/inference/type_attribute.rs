@@ -1,5 +1,7 @@
 //! The attribute that holds the type of an item: its name says so, or each of its values goes with other attributes or another form of the keys.
 
+use super::key_template::is_semantic;
+use super::pieces::STRONG;
 use super::{KnownSchema, odd, text_of};
 use crate::item::{Item, Value};
 use crate::name_hints;
@@ -29,6 +31,69 @@ const MAX_TYPE: usize = 64;
 /// Returns whether a name says that an attribute holds the type of an item, and nothing else.
 pub(super) fn is_clear(name: &str) -> bool {
     rank(name).is_some() && !VAGUE_NAMES.contains(&name.to_lowercase().as_str())
+}
+
+/// What the items of a type have in common.
+struct Kind<'a> {
+    /// The attributes that all of them have.
+    common: BTreeSet<&'a str>,
+    /// The attributes that any of them has.
+    all: BTreeSet<&'a str>,
+    /// What the parts of their keys start with.
+    starts: BTreeSet<Vec<char>>,
+}
+
+impl Kind<'_> {
+    /// Whether nothing tells two kinds of items apart: each has what all of the other have, and their keys start alike.
+    fn is_like(&self, other: &Kind<'_>) -> bool {
+        self.common.is_subset(&other.all)
+            && other.common.is_subset(&self.all)
+            && !self.starts.is_disjoint(&other.starts)
+    }
+}
+
+/// Two values of an attribute with a vague name that nothing else tells apart, neither the attributes nor the keys of their items: it is a
+/// category, and no type.
+pub(super) fn alike<'a>(
+    name: &str,
+    items: &[&'a Item],
+    shapes: &[Vec<String>],
+    known: &KnownSchema,
+) -> Option<[&'a str; 2]> {
+    if is_clear(name) {
+        return None;
+    }
+    let keys: BTreeSet<&String> =
+        known.keys.iter().chain(known.indexes.iter().flat_map(|index| &index.keys)).collect();
+    let mut kinds: BTreeMap<&Vec<String>, BTreeMap<&str, Kind<'_>>> = BTreeMap::new();
+    for (item, shape) in items.iter().copied().zip(shapes) {
+        let Some(value) = text_of(item, name) else { continue };
+        let own = item.keys().filter(|own| is_semantic(own) && !keys.contains(own));
+        let own: BTreeSet<&str> = own.map(String::as_str).collect();
+        let kind = kinds.entry(shape).or_default().entry(value).or_insert_with(|| Kind {
+            common: own.clone(),
+            all: BTreeSet::new(),
+            starts: BTreeSet::new(),
+        });
+        kind.common.retain(|name| own.contains(name));
+        kind.all.extend(own);
+        kind.starts.insert(starts(item, &known.keys));
+    }
+    kinds.values().find_map(|kinds| {
+        let kinds: Vec<(&str, &Kind<'_>)> = kinds.iter().map(|(value, kind)| (*value, kind)).collect();
+        kinds.iter().enumerate().find_map(|(at, (value, kind))| {
+            let other = kinds[..at].iter().find(|(_, other)| other.is_like(kind))?;
+            Some([other.0, *value])
+        })
+    })
+}
+
+/// The first letter of each part of the keys of an item; one digit is as good as another.
+fn starts(item: &Item, keys: &[String]) -> Vec<char> {
+    let texts = keys.iter().map(|key| text_of(item, key).unwrap_or_default());
+    let firsts =
+        texts.flat_map(|text| text.split(STRONG)).map(|part| part.chars().next().unwrap_or_default());
+    firsts.map(|first| if first.is_ascii_digit() { '0' } else { first }).collect()
 }
 
 fn rank(name: &str) -> Option<usize> {
@@ -82,7 +147,7 @@ fn is_steady(name: &str) -> bool {
 }
 
 /// What else tells items apart: which attributes they have, and the form of their keys.
-type Kind<'a> = (Vec<&'a String>, &'a Vec<String>);
+type Form<'a> = (Vec<&'a String>, &'a Vec<String>);
 
 /// Whether the values, which look like types, follow from what other attributes an item has and from the form of its keys, and tell the forms apart.
 /// The attributes of an index key do not count: a state decides too whether an item is in a sparse index.
@@ -93,7 +158,7 @@ fn is_told(
     is_index_key: &impl Fn(&String) -> bool,
 ) -> bool {
     let few = odd::few(items.len());
-    let mut kinds: BTreeMap<Kind<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
+    let mut kinds: BTreeMap<Form<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
     let mut forms: BTreeMap<&Vec<String>, usize> = BTreeMap::new();
     for ((item, value), shape) in items.iter().zip(values).zip(shapes) {
         let Some(value) = value else { continue };
