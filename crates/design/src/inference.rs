@@ -9,6 +9,7 @@ mod entity;
 mod explain;
 mod group;
 mod key_template;
+mod lettered_ids;
 mod markers;
 mod names;
 mod odd;
@@ -72,9 +73,9 @@ pub struct Inference {
     /// Groups that stand for others that differ in the middle of their keys.
     stands_for: BTreeMap<GroupKey, GroupKey>,
     markers: Markers,
-}
     /// What to say about attributes that are called like a type and are none.
     categories: Vec<String>,
+}
 
 /// Infers a model from items.
 ///
@@ -101,8 +102,8 @@ impl Inference {
             type_attribute: None,
             stands_for: BTreeMap::new(),
             markers: Markers::default(),
-        }
             categories: Vec::new(),
+        }
     }
 
     /// Adds an item, with the name that the source gives to items of its kind.
@@ -139,10 +140,7 @@ impl Inference {
         let items: Vec<&Item> = head.iter().map(|(_, item)| item).collect();
         self.learn_styles(&items);
         let words = self.words();
-        let outlines = |item: &&Item| -> Vec<String> {
-            self.key_of(item, None).shape.iter().map(|shape| group::outline(shape, &words)).collect()
-        };
-        let shapes: Vec<Vec<String>> = items.iter().map(outlines).collect();
+        let shapes = self.outlines(&items, &words);
         let types = type_attribute::candidates(&items, &shapes, &self.known);
         for type_attribute in types.into_iter().map(Some).chain([None]) {
             self.type_attribute = type_attribute;
@@ -164,6 +162,8 @@ impl Inference {
             let label = key.label.clone();
             items.into_iter().for_each(|item| self.file(item, label.clone()));
         }
+    }
+
     /// The forms of the keys of items, without the words that may as well be values.
     fn outlines(&self, items: &[&Item], words: &BTreeSet<String>) -> Vec<Vec<String>> {
         let outline = |item: &&Item| -> Vec<String> {
@@ -184,8 +184,6 @@ impl Inference {
         );
         self.categories.push(remark);
         true
-    }
-
     }
 
     /// The words of the design in all keys.
@@ -210,6 +208,9 @@ impl Inference {
             let mut style = if is_named { KeyStyle::learn_named(&values) } else { KeyStyle::learn(&values) };
             if position > 0 && !is_named {
                 style.words.extend(style::standing_texts(&values));
+            }
+            if self.type_attribute.is_none() && !is_named {
+                style.lettered = style::lettered_starts(&values);
             }
             self.styles.push(style);
         }
@@ -283,11 +284,12 @@ impl Inference {
         if merge_twins(&mut groups, &draft.model) {
             draft = self.entities(&groups)?;
         }
+        lettered_ids::split(&groups, &mut draft);
         typed_ids::split(&groups, &mut draft);
         one_value::ask(&mut draft);
+        self.categories.into_iter().for_each(|remark| draft.remark("table", remark));
         for odd in left_out {
             let beside = groups.iter().position(|(key, _)| odd.beside.as_ref() == Some(key));
-        self.categories.into_iter().for_each(|remark| draft.remark("table", remark));
             let subject = beside.map_or("table".to_owned(), |number| draft.model.entities[number].subject());
             draft.remark(subject, odd.remark);
         }

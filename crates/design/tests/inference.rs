@@ -1383,8 +1383,8 @@ fn random_identifiers_may_end_in_a_separator() {
     assert_fits(&draft, &items);
 }
 
-/// The answer that a draft assumes to a question about a key, and the other answers.
-fn question_about_key<'d>(draft: &'d Draft, id: &str) -> Option<&'d [String]> {
+/// The other answers to a question of a draft, if it asks it.
+fn other_answers<'d>(draft: &'d Draft, id: &str) -> Option<&'d [String]> {
     draft.questions.iter().find(|question| question.id == id).map(|question| question.choices.as_slice())
 }
 
@@ -1412,7 +1412,7 @@ fn small_numbers_that_identify_something_are_no_shards() {
     let (found, shards, mut draft) = infer_keys((0..25).map(stores("STORES")).collect());
     assert_eq!((found, shards), (vec!["STORES#{shard}".to_owned()], 1));
     let id = format!("entity.{}.key.0", draft.model.entities[0].name);
-    let choices = question_about_key(&draft, &id).unwrap_or_else(|| panic!("{}", draft.text())).to_vec();
+    let choices = other_answers(&draft, &id).unwrap_or_else(|| panic!("{}", draft.text())).to_vec();
     assert_eq!(choices, ["STORES#{storesId}"]);
     draft.answer(&Answers::from([(id, choices[0].clone())])).unwrap();
     let entity = &as_read(&draft).entities[0];
@@ -1457,14 +1457,14 @@ fn what_follows_a_word_is_a_value_if_it_is_one_in_other_keys() {
     assert_eq!(order.indexes[0].key[0].to_string(), "C#{customerId}", "{}", known_value.text());
     let unknown = draft(&["hulk", "loki", "thor"]);
     assert_eq!(
-        question_about_key(&unknown, "entity.Order.index.GSI1.0"),
+        other_answers(&unknown, "entity.Order.index.GSI1.0"),
         Some(["C#{customerId}".to_owned()].as_slice()),
         "{}",
         unknown.text()
     );
     // Words do not look like identifiers.
     let other = draft(&["h1", "i2", "t3"]);
-    assert_eq!(question_about_key(&other, "entity.Order.index.GSI1.0"), None, "{}", other.text());
+    assert_eq!(other_answers(&other, "entity.Order.index.GSI1.0"), None, "{}", other.text());
 }
 
 #[test]
@@ -1484,4 +1484,59 @@ fn a_category_of_items_of_one_entity_is_no_type() {
     let text = draft.text();
     assert!(draft.model.table.type_attribute.is_none() && draft.model.entities.len() == 2, "{text}");
     assert!(text.contains("type = \"credit|debit\"") && text.contains("! type is no type here"), "{text}");
+}
+
+#[test]
+fn a_word_that_recurs_beside_numbers_is_an_entity_of_its_own() {
+    let version = |number: usize| {
+        let (id, version) = (format!("d{}", number / 4), number % 4 + 1);
+        let sort = if version == 4 { "V#LATEST".to_owned() } else { format!("V#{version:06}") };
+        item(&[("PK", &format!("DOC#{id}")), ("SK", &sort), ("docId", &id), ("body", "x")])
+    };
+    let items: Vec<Item> = (0..80).map(version).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let sorts: BTreeSet<String> = draft.model.entities.iter().map(|entity| keys(entity)[1].clone()).collect();
+    assert_eq!(sorts, BTreeSet::from(["V#LATEST", "V#{v:06}"].map(str::to_owned)), "{}", draft.text());
+}
+
+#[test]
+fn letters_before_digits_tell_entities_apart() {
+    let person = |number: usize| {
+        let (letter, kind) = [("P", "patient"), ("D", "doctor")][number % 2];
+        item(&[("PK", &format!("{letter}{number}")), ("SK", "A"), ("type", kind), ("name", "x")])
+    };
+    let visit = |number: usize| {
+        let (key, sort) = (format!("P{}", number % 10 * 2), format!("2026-01-{:02}", number + 1));
+        item(&[("PK", &key), ("SK", &sort), ("type", "visit"), ("at", &sort)])
+    };
+    let items: Vec<Item> = (0..20).map(person).chain((0..25).map(visit)).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let first = |name: &str| keys(draft.model.entity(name).unwrap())[0].clone();
+    assert_eq!([first("Patient"), first("Doctor")], ["P{patientId}", "D{doctorId}"], "{}", draft.text());
+    assert!(first("Visit").starts_with("P{"), "{}", draft.text());
+
+    let paper = |number: usize| {
+        let (word, name) = [("INV", "amount"), ("TKT", "subject")][number % 2];
+        item(&[("PK", &format!("C{:05}", number / 4)), ("SK", &format!("{word}{number:08}")), (name, "x")])
+    };
+    let items: Vec<Item> = (0..60).map(paper).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let sorts: BTreeSet<String> = draft.model.entities.iter().map(|entity| keys(entity)[1].clone()).collect();
+    assert_eq!(sorts, BTreeSet::from(["INV{part}", "TKT{part}"].map(str::to_owned)), "{}", draft.text());
+}
+
+#[test]
+fn items_that_only_a_number_tells_apart_are_remarked() {
+    let message = |number: usize| {
+        let (key, sort) = (format!("ROOM#r{}", number / 6), format!("N:{}", number % 6 * 1_000));
+        let name = if number.is_multiple_of(6) { "topic" } else { "text" };
+        item(&[("PK", &key), ("SK", &sort), (name, "x")])
+    };
+    let items: Vec<Item> = (0..60).map(message).collect();
+    let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    assert!(draft.text().contains("! Those whose SK is 0 have other attributes"), "{}", draft.text());
 }

@@ -78,6 +78,9 @@ pub(super) fn infer(key: &GroupKey, group: &Group, name: &str, around: &Surround
         (entity.name, entity.type_value) = (name.clone(), name);
     }
     describe(group, &entity, &context, is_named_by_guess, draft);
+    if let Some(remark) = odd::numbered_apart(&group.sample, &draft.model.table.keys) {
+        draft.remark(entity.subject(), remark);
+    }
     for name in limited {
         let note = format!("{name} is limited to what its key can hold");
         draft.note(format!("{}.attributes", entity.subject()), Confidence::Likely, note);
@@ -362,12 +365,12 @@ fn describe(
                 parts[place] = Part::Field { name: other.clone(), format: *format };
                 Template { parts }.to_string()
             });
-            draft.questions.push(Question::new(asked, text, template.to_string()).with_choices(choices));
-        }
             Some((text, choices.collect::<Vec<_>>()))
         });
         if let Some((text, choices)) = doubt {
             let asked = Asked::Template { entity: entity.name.clone(), index, position };
+            draft.questions.push(Question::new(asked, text, template.to_string()).with_choices(choices));
+        }
     }
     if is_named_by_guess {
         let asked = Asked::EntityName(entity.name.clone());
@@ -385,9 +388,6 @@ fn describe(
     }
 }
 
-fn ask_condition(items: &[&Item], entity: &Entity, index: &str, draft: &mut Draft) {
-    let Some(index_key) = entity.index_key(index) else { return };
-    let Some(own) = draft.model.index(index) else { return };
 /// Asks which of the attributes with the same values is in a key.
 fn same_values(part: &Part, group: &Group, entity: &Entity) -> Option<(String, Vec<String>)> {
     let Part::Field { name, .. } = part else { return None };
@@ -396,6 +396,9 @@ fn same_values(part: &Part, group: &Group, entity: &Entity) -> Option<(String, V
     (!others.is_empty()).then_some((text, others))
 }
 
+fn ask_condition(items: &[&Item], entity: &Entity, index: &str, draft: &mut Draft) {
+    let Some(index_key) = entity.index_key(index) else { return };
+    let Some(own) = draft.model.index(index) else { return };
     let inside = items.iter().filter(|item| own.keys.iter().all(|name| item.contains_key(name))).count();
     let text = format!(
         "{} of {} items are in {index}: which are they?",

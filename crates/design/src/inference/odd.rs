@@ -3,6 +3,7 @@
 
 use super::group::{Group, GroupKey};
 use super::pieces::pieces;
+use super::style::MIN_VALUES;
 use crate::formatting::thousands;
 use crate::item::{Item, Value};
 use std::collections::BTreeMap;
@@ -51,6 +52,27 @@ fn form<'g>(item: &'g Item, key: &str) -> Option<(bool, &'g str)> {
     let value = item.get(key)?;
     let pieces = pieces(value.as_text().unwrap_or_default());
     Some((matches!(value, Value::Number(_)), pieces.get(1).map_or("", |second| second.mark)))
+}
+
+/// Says that items with one number as their sort key have other attributes than the rest: numbers do not tell entities apart.
+pub(super) fn numbered_apart(sample: &[Item], keys: &[String]) -> Option<String> {
+    let sort = keys.get(1)?;
+    let mut numbers: BTreeMap<&str, Vec<Vec<&String>>> = BTreeMap::new();
+    for item in sample {
+        if let Some(Value::Number(number)) = item.get(sort) {
+            numbers.entry(number).or_default().push(item.keys().collect());
+        }
+    }
+    let is_apart = |(number, names): &(&&str, &Vec<Vec<&String>>)| {
+        let mut others = numbers.iter().filter(|(other, _)| other != number).flat_map(|(_, names)| names);
+        names.len() >= MIN_VALUES
+            && names.iter().all(|own| *own == names[0])
+            && others.all(|own| *own != names[0])
+    };
+    let (number, _) = numbers.iter().filter(|_| numbers.len() >= MIN_VALUES).find(is_apart)?;
+    Some(format!(
+        "Those whose {sort} is {number} have other attributes than the rest: numbers do not tell entities apart."
+    ))
 }
 
 /// Items that are left out of the model, because most others are of another kind.

@@ -28,6 +28,8 @@ const MAX_RECURRENCE: usize = 8;
 pub(super) struct KeyStyle {
     /// The words of the design.
     pub words: BTreeSet<String>,
+    /// The letters that digits follow without a separator.
+    pub lettered: BTreeSet<String>,
     /// Whether values have no parts: separators belong to them.
     is_plain: bool,
 }
@@ -120,8 +122,6 @@ pub(super) fn standing_texts(values: &[KeyValue<'_>]) -> BTreeSet<String> {
     standing.collect()
 }
 
-/// Returns whether a text is the start of an attribute.
-fn starts(item: &Item, start: &str) -> bool {
 /// The letters of values that are letters and digits, if they tell kinds of items apart: `INV00000017` and `TKT00000003`.
 pub(super) fn lettered_starts(values: &[KeyValue<'_>]) -> BTreeSet<String> {
     let mut starts: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
@@ -151,6 +151,8 @@ pub(super) fn is_singleton(word: &str) -> bool {
     SINGLETONS.contains(&word.to_lowercase().as_str())
 }
 
+/// Returns whether a text is the start of an attribute.
+fn starts(item: &Item, start: &str) -> bool {
     item.values().any(|value| matches!(value, Value::String(text) if text.starts_with(start)))
 }
 
@@ -164,7 +166,8 @@ impl KeyStyle {
         words.extend(leading_words(values, Some(&recurring)));
         words.extend(constant_words(values));
         words.extend(telling_words(values));
-        KeyStyle { words, is_plain: false }
+        words.extend(words_beside_numbers(values));
+        KeyStyle { words, ..KeyStyle::default() }
     }
 
     /// Learns from the values of an attribute whose name says what it is: they have parts only if nearly all of them start with a word.
@@ -182,6 +185,9 @@ impl KeyStyle {
     pub fn shape(&self, text: &str, item: &Item) -> String {
         if self.is_plain {
             return "*".to_owned();
+        }
+        if let Some(start) = lettered_start(text).filter(|start| self.lettered.contains(*start)) {
+            return format!("{start}#*");
         }
         let columns = columns(text, item, &self.words);
         let shapes: Vec<&str> =
@@ -304,6 +310,30 @@ fn telling_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
             distinct.len() > 1 && distinct.len() * 2 > kinds.len() && kinds.len() * 2 <= texts.len();
         if is_telling && texts.iter().all(is_design) {
             words.extend(kinds.keys().map(|word| (*word).to_owned()));
+        }
+    }
+    words
+}
+
+/// The words at the end of several values that have nothing but digits there otherwise: `v#LATEST` beside `v#000001`.
+fn words_beside_numbers(values: &[KeyValue<'_>]) -> BTreeSet<String> {
+    let mut ends: BTreeMap<(&str, Vec<&str>), Vec<&str>> = BTreeMap::new();
+    for value in values {
+        let pieces = pieces(value.text);
+        let marks: Vec<&str> = pieces.iter().map(|piece| piece.mark).collect();
+        if let [first, .., last] = pieces.as_slice()
+            && is_strong(last.mark)
+        {
+            ends.entry((first.text, marks)).or_default().push(last.text);
+        }
+    }
+    let mut words = BTreeSet::new();
+    for texts in ends.into_values() {
+        let (numbers, others): (Vec<&str>, Vec<&str>) =
+            texts.into_iter().partition(|text| text.chars().all(|c| c.is_ascii_digit()));
+        let recurs = |text: &&str| others.iter().filter(|other| *other == text).count() >= MIN_VALUES;
+        if numbers.len() >= MIN_VALUES && others.iter().all(|text| is_upper_word(text) && recurs(text)) {
+            words.extend(others.into_iter().map(str::to_owned));
         }
     }
     words

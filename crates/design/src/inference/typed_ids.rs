@@ -22,17 +22,13 @@ pub(super) fn split(groups: &[(GroupKey, Group)], draft: &mut Draft) {
         .filter_map(|((key, group), entity)| telling(key, group, entity, &draft.model.table.keys))
         .collect();
     for (number, (_, group)) in groups.iter().enumerate() {
-        let entity = &mut draft.model.entities[number];
         let names: BTreeSet<String> =
-            entity.key.iter().flat_map(Template::fields).map(str::to_owned).collect();
+            draft.model.entities[number].key.iter().flat_map(Template::fields).map(str::to_owned).collect();
         for name in names {
             // What refers to an item has its identifier under another name.
-            let Some(start) = start_of(group, &name).filter(|start| starts.contains(start)) else { continue };
-            let entity = &mut draft.model.entities[number];
-            let rest = cut(entity, group, &name, &start);
-            let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
-            let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
-            draft.ask(asked, text, rest);
+            if let Some(start) = start_of(group, &name).filter(|start| starts.contains(start)) {
+                cut(number, group, &name, &start, draft);
+            }
         }
     }
 }
@@ -66,8 +62,9 @@ fn start_of(group: &Group, name: &str) -> Option<String> {
     common.map(str::to_owned)
 }
 
-/// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; returns its name.
-fn cut(entity: &mut Entity, group: &Group, name: &str, start: &str) -> String {
+/// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; asks for its name.
+pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: &mut Draft) {
+    let entity = &mut draft.model.entities[number];
     let mut rest = format!("{name}Rest");
     while entity.attribute(&rest).is_some() {
         rest.push('2');
@@ -95,5 +92,7 @@ fn cut(entity: &mut Entity, group: &Group, name: &str, start: &str) -> String {
     entity.numbers = Default::default();
     entity.identity.clear();
     entity.identify_by_key();
-    rest
+    let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
+    let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
+    draft.ask(asked, text, rest);
 }
