@@ -1,18 +1,21 @@
 //! The type of an attribute from its values. Values are counted one by one and not kept.
 
+use super::odd::is_all_but_few;
 use crate::formatting::thousands;
 use crate::item::Value;
 use crate::model::limits::{Limits, Precision, Zone};
 use crate::model::text_form::{is_date, is_ksuid, is_ulid, is_uuid, time_form};
 use crate::model::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// What fewer values have in common may be an accident.
 const MANY: u64 = 8;
 /// More different values than this are not choices.
 const MAX_CHOICES: usize = 8;
 /// The seconds since 1970 of the years 2001 to 2100; a number outside is not a time.
-const EPOCH_SECONDS: std::ops::Range<f64> = 1e9..4.2e9;
+const EPOCH_SECONDS: Range<i64> = 1_000_000_000..4_200_000_000;
+const EPOCH_MILLISECONDS: Range<i64> = 1_000 * EPOCH_SECONDS.start..1_000 * EPOCH_SECONDS.end;
 
 /// The length of an offset: `+00:00`.
 const OFFSET_LENGTH: usize = 6;
@@ -28,13 +31,11 @@ pub(super) struct Summary {
     kinds: BTreeMap<&'static str, u64>,
     /// Whether a number is not whole.
     has_fraction: bool,
-    /// The forms that all texts have.
-    forms: Option<Vec<Form>>,
+    /// How many values do not have each form.
+    misfits: [u64; FORMS.len()],
     /// The different texts, while there are few.
     distinct: BTreeSet<String>,
     has_many: bool,
-    least: f64,
-    greatest: f64,
     /// The precisions of times; `None` stands for unusual ones.
     precisions: BTreeSet<Option<Precision>>,
     /// The ends of times that are not in UTC, the first two.
@@ -51,6 +52,8 @@ enum Form {
     Ulid,
     Uuid,
     Ksuid,
+    Seconds,
+    Milliseconds,
     Integer,
     Identifier,
 }
@@ -68,18 +71,13 @@ impl Summary {
             self.add_text(text);
         } else {
             self.count += 1;
+            self.misfits.iter_mut().for_each(|misfits| *misfits += 1);
         }
     }
 
     /// Counts a text.
     pub fn add_text(&mut self, text: &str) {
-        let number = text.parse::<f64>().unwrap_or(f64::NAN);
-        if self.count == 0 {
-            (self.least, self.greatest) = (number, number);
-        }
         self.count += 1;
-        self.least = self.least.min(number);
-        self.greatest = self.greatest.max(number);
         if let Some(form) = time_form(text) {
             self.precisions.insert(form.precision);
             if form.zone == Zone::Offset && self.offsets.len() < 2 {
@@ -87,8 +85,9 @@ impl Summary {
             }
             self.has_utc |= form.zone == Zone::Utc;
         }
-        let forms = self.forms.get_or_insert_with(|| FORMS.to_vec());
-        forms.retain(|form| form.fits(text));
+        for (misfits, form) in self.misfits.iter_mut().zip(FORMS) {
+            *misfits += u64::from(!form.fits(text));
+        }
         if !self.has_many && !self.distinct.contains(text) {
             self.distinct.insert(text.to_owned());
             self.has_many = self.distinct.len() > MAX_CHOICES;
@@ -97,13 +96,7 @@ impl Summary {
 
     /// Adds the values of another summary.
     pub fn merge(&mut self, other: Summary) {
-        if self.forms.is_none() {
-            (self.least, self.greatest, self.forms) = (other.least, other.greatest, other.forms);
-        } else if let Some(forms) = other.forms {
-            self.least = self.least.min(other.least);
-            self.greatest = self.greatest.max(other.greatest);
-            self.forms.iter_mut().for_each(|own| own.retain(|form| forms.contains(form)));
-        }
+        self.misfits.iter_mut().zip(other.misfits).for_each(|(own, others)| *own += others);
         self.count += other.count;
         self.nulls += other.nulls;
         other.kinds.into_iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
@@ -125,29 +118,47 @@ impl Summary {
             Some("list") => ValueType::List,
             Some("map") => ValueType::Map,
             Some("string set" | "number set" | "binary set") => ValueType::Set,
-            Some(_) if self.kinds.len() == 1 => self.text_type(),
+            Some(_) if self.is_text() => self.text_type(),
             _ => ValueType::String,
         }
+    }
+
+    /// Whether all values are texts, or all but a few odd ones.
+    fn is_text(&self) -> bool {
+        let others = self.kinds.iter().filter(|(kind, _)| **kind != "string").map(|(_, count)| count);
+        self.is_odd(others.sum())
+    }
+
+    /// Whether so few values decide nothing.
+    fn is_odd(&self, count: u64) -> bool {
+        is_all_but_few(self.count.saturating_sub(count) as usize, self.count as usize)
     }
 
     /// Returns how many values are of each type, if there are several; the most come first.
     pub fn mixture(&self) -> Option<Vec<String>> {
         let mut kinds: Vec<(&str, u64)> = self.kinds.iter().map(|(kind, count)| (*kind, *count)).collect();
+        let form = self.form().filter(|_| self.is_text()).map(|(kind, misfits)| (kind.print(), misfits));
+        if let Some((form, misfits)) = &form {
+            let fitting = self.count - misfits;
+            let strings = kinds.iter_mut().filter(|(kind, _)| *kind == "string");
+            strings.for_each(|(_, count)| *count = count.saturating_sub(fitting));
+            kinds.push((form, fitting));
+        }
+        kinds.retain(|(_, count)| *count > 0);
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let printed = kinds.iter().map(|(kind, count)| format!("a {kind} in {}", thousands(*count)));
         (kinds.len() > 1).then(|| printed.collect())
     }
 
+    /// The type of texts by their form, and how many values do not have it.
+    fn form(&self) -> Option<(ValueType, u64)> {
+        let form = FORMS.into_iter().filter(|form| self.has(*form));
+        form.filter_map(|form| Some((form.value_type()?, self.misfits(form)))).next()
+    }
+
     /// Returns the type of texts, by their form.
     pub fn text_type(&self) -> ValueType {
-        let forms = [
-            (Form::Date, ValueType::Date),
-            (Form::Timestamp, ValueType::Timestamp),
-            (Form::Ulid, ValueType::Ulid),
-            (Form::Uuid, ValueType::Uuid),
-            (Form::Ksuid, ValueType::Ksuid),
-        ];
-        let form = forms.into_iter().find(|(form, _)| self.has(*form)).map(|(_, kind)| kind);
+        let form = self.form().map(|(kind, _)| kind);
         form.or_else(|| self.choices())
             .unwrap_or_else(|| if self.has(Form::Identifier) { ValueType::Id } else { ValueType::String })
     }
@@ -155,7 +166,7 @@ impl Summary {
     /// Returns what narrows the type: the precision that many times have in common, and offsets.
     pub fn limits(&self) -> Limits {
         // Other kinds of values make it a text.
-        if !self.has(Form::Timestamp) || self.kinds.len() > 1 {
+        if !self.has(Form::Timestamp) || !self.is_text() {
             return Limits::default();
         }
         let common = self.precisions.first().copied().flatten();
@@ -174,12 +185,8 @@ impl Summary {
 
     /// Returns whether all values are times in seconds or milliseconds since 1970, and which.
     pub fn epoch(&self) -> Option<&'static str> {
-        let within = |factor: f64| {
-            EPOCH_SECONDS.contains(&(self.least / factor))
-                && EPOCH_SECONDS.contains(&(self.greatest / factor))
-        };
-        let unit = if within(1.0) { Some("seconds") } else { within(1000.0).then_some("milliseconds") };
-        unit.filter(|_| self.has(Form::Integer))
+        let units = [(Form::Seconds, "seconds"), (Form::Milliseconds, "milliseconds")];
+        units.into_iter().find(|(form, _)| self.has(*form)).map(|(_, unit)| unit)
     }
 
     /// Returns whether all texts are whole numbers.
@@ -187,8 +194,14 @@ impl Summary {
         self.has(Form::Integer)
     }
 
+    /// Whether all values have a form, or all but a few odd ones. Those that are no identifiers are rather other texts than damaged.
     fn has(&self, form: Form) -> bool {
-        self.forms.as_ref().is_some_and(|forms| forms.contains(&form))
+        let misfits = self.misfits(form);
+        self.count > 0 && (misfits == 0 || (form != Form::Identifier && self.is_odd(misfits)))
+    }
+
+    fn misfits(&self, form: Form) -> u64 {
+        self.misfits[form as usize]
     }
 
     /// A few short words that recur are an enumeration.
@@ -206,10 +219,32 @@ impl Summary {
     }
 }
 
-const FORMS: [Form; 7] =
-    [Form::Date, Form::Timestamp, Form::Ulid, Form::Uuid, Form::Ksuid, Form::Integer, Form::Identifier];
+/// All forms, in their order: a value has the first that fits.
+const FORMS: [Form; 9] = [
+    Form::Date,
+    Form::Timestamp,
+    Form::Ulid,
+    Form::Uuid,
+    Form::Ksuid,
+    Form::Seconds,
+    Form::Milliseconds,
+    Form::Integer,
+    Form::Identifier,
+];
 
 impl Form {
+    /// The type of texts of this form.
+    fn value_type(self) -> Option<ValueType> {
+        match self {
+            Form::Date => Some(ValueType::Date),
+            Form::Timestamp => Some(ValueType::Timestamp),
+            Form::Ulid => Some(ValueType::Ulid),
+            Form::Uuid => Some(ValueType::Uuid),
+            Form::Ksuid => Some(ValueType::Ksuid),
+            _ => None,
+        }
+    }
+
     fn fits(self, text: &str) -> bool {
         let all = |test: fn(char) -> bool| text.chars().all(test);
         match self {
@@ -223,12 +258,18 @@ impl Form {
                     && text.contains(|c: char| c.is_ascii_uppercase())
                     && text.contains(|c: char| c.is_ascii_digit())
             }
+            Form::Seconds => is_whole(text, EPOCH_SECONDS),
+            Form::Milliseconds => is_whole(text, EPOCH_MILLISECONDS),
             Form::Integer => text.parse::<i64>().is_ok(),
             Form::Identifier => {
                 !text.is_empty() && text.len() <= 40 && all(|c| c.is_alphanumeric() || "_-.:+".contains(c))
             }
         }
     }
+}
+
+fn is_whole(text: &str, range: Range<i64>) -> bool {
+    text.parse().is_ok_and(|number| range.contains(&number))
 }
 
 fn kind_name(value: &Value) -> &'static str {
@@ -279,6 +320,40 @@ mod tests {
         (0..2).for_each(|_| mixed.add(&Value::Number("1".to_owned())));
         assert_eq!((mixed.value_type(), mixed.count, mixed.nulls), (ValueType::Int, 3, 1));
         assert_eq!(mixed.mixture().unwrap(), ["a number in 2", "a string in 1"]);
+    }
+
+    #[test]
+    fn a_damaged_value_among_many_does_not_decide_the_type() {
+        let values = [
+            ("2026-01-02", ValueType::Date),
+            ("2026-01-02T10:00:00Z", ValueType::Timestamp),
+            ("01ARZ3NDEKTSV4RRFFQ69G5FAV", ValueType::Ulid),
+            ("697ddd52-6879-4fce-b3c4-98dea5b7fb5b", ValueType::Uuid),
+            ("2Nm9wQhT0fzZ4Kq8vXc1LsYb7Ra", ValueType::Ksuid),
+        ];
+        for (value, kind) in values {
+            for odd in [Value::String("?".to_owned()), Value::Bool(true)] {
+                let mut many = texts(&[value; 99]);
+                many.add(&odd);
+                assert_eq!(many.value_type(), kind, "{value} {odd:?}");
+                assert_eq!(many.mixture().unwrap()[0], format!("a {} in 99", kind.print()));
+                (0..2).for_each(|_| many.add(&odd));
+                assert_eq!(many.value_type(), ValueType::String, "{value} {odd:?}");
+            }
+        }
+        let mut times = texts(&["2026-01-02T10:00:00Z"; 60]);
+        times.merge(texts(&["2026-01-02T10:00:00Z"; 39]));
+        times.merge(texts(&["?"]));
+        assert_eq!(
+            (times.value_type(), times.limits().precision),
+            (ValueType::Timestamp, Some(Precision::Second))
+        );
+        let mut seconds = texts(&["1760000000"; 99]);
+        seconds.add_text("0");
+        assert_eq!(seconds.epoch(), Some("seconds"));
+        let mut names = texts(&["kettle"; 99]);
+        names.add_text("a kettle");
+        assert_eq!(names.value_type(), ValueType::String);
     }
 
     #[test]
