@@ -222,6 +222,9 @@ fn in_tokens(
         let is_whole = is_glued || (number == 0 && token.len() >= MIN_VALUES);
         let place = Vocabulary { is_whole, ..vocabulary };
         if let Some(explained) = explain(token, &place) {
+            if let [Part::Text(text)] = explained.as_slice() {
+                text.clone_into(&mut word);
+            }
             parts.extend(explained);
         } else if is_constant && is_design {
             value.clone_into(&mut word);
