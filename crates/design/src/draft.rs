@@ -122,6 +122,37 @@ impl Draft {
         self.remarks.push(Remark { subject: subject.into(), text: text.into() });
     }
 
+    /// Renames an attribute that only keys contain, also where it is asked or said something about it; nothing happens if the name is taken.
+    pub(crate) fn rename_attribute(&mut self, entity: &str, old: &str, new: &str) {
+        if rename::attribute(self, entity, old, new).is_err() {
+            return;
+        }
+        let replace = |text: &str| {
+            let field = text.replace(&format!("{{{old}}}"), &format!("{{{new}}}"));
+            field.replace(&format!("{{{old}:"), &format!("{{{new}:"))
+        };
+        for question in &mut self.questions {
+            match &mut question.asked {
+                Asked::AttributeName { entity: own, attribute } if own == entity && attribute == old => {
+                    new.clone_into(attribute);
+                    new.clone_into(&mut question.assumed);
+                    question.id = question.asked.id();
+                }
+                Asked::Template { entity: own, .. } if own == entity => {
+                    question.assumed = replace(&question.assumed);
+                    question.choices.iter_mut().for_each(|choice| *choice = replace(choice));
+                }
+                _ => {}
+            }
+        }
+        let subject = format!("entity.{entity}.attributes");
+        for note in self.notes.iter_mut().filter(|note| note.subject == subject) {
+            if let Some(rest) = note.origin.strip_prefix(old).filter(|rest| rest.starts_with(' ')) {
+                note.origin = format!("{new}{rest}");
+            }
+        }
+    }
+
     /// Returns the model file, with notes, questions and remarks as comments.
     pub fn text(&self) -> String {
         let mut about = self.about.clone();

@@ -17,6 +17,7 @@ mod one_value;
 pub(crate) mod patterns;
 mod pieces;
 mod relations;
+mod shared_partitions;
 mod sparse;
 mod style;
 mod type_attribute;
@@ -286,6 +287,7 @@ impl Inference {
         }
         lettered_ids::split(&groups, &mut draft);
         typed_ids::split(&groups, &mut draft);
+        shared_partitions::unify(&groups, &mut draft);
         one_value::ask(&mut draft);
         self.categories.into_iter().for_each(|remark| draft.remark("table", remark));
         for odd in left_out {

@@ -95,6 +95,11 @@ pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())
 }
 
+/// Returns whether an attribute is what people call something, which may change.
+pub fn is_label(attribute: &str) -> bool {
+    ["name", "title", "label", "displayname", "fullname"].contains(&plain(attribute).as_str())
+}
+
 /// Returns whether an attribute is bookkeeping that any item may have, not a copy of another item's data.
 pub fn is_bookkeeping(attribute: &str) -> bool {
     let name = plain(attribute);

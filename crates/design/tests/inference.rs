@@ -1539,4 +1539,129 @@ fn items_that_only_a_number_tells_apart_are_remarked() {
     let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
     assert_fits(&draft, &items);
     assert!(draft.text().contains("! Those whose SK is 0 have other attributes"), "{}", draft.text());
+
+#[test]
+fn a_damaged_time_among_many_decides_nothing() {
+    let item = |number: usize| {
+        let (id, day) = (format!("USER#u{number}x"), number % 28 + 1);
+        let time = if number == 137 { "garbage".to_owned() } else { format!("2024-05-{day:02}T10:00:00Z") };
+        item(&[("PK", &id), ("SK", "USER"), ("createdAt", &time), ("born", "1990-05-01")])
+    };
+    let items: Vec<Item> = (0..300).map(item).collect();
+    let text = infer(&items, &known("Shop", &["PK", "SK"])).unwrap().text();
+    for expected in [
+        "createdAt = { type = \"timestamp\", precision = \"second\" }",
+        "! createdAt is a timestamp in 299 and a string in 1 items: which is right?",
+        "born = \"date\"",
+        "299 of 300 items",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn a_value_is_named_after_the_word_before_it_wherever_both_stand() {
+    let item = |number: usize| {
+        let (tenant, project) = (number % 3, number % 12);
+        let key = format!("TENANT#n{tenant}x#PROJECT#p{project}x");
+        match number {
+            0..12 => item(&[("PK", &key), ("SK", "PROJECT"), ("title", "a b")]),
+            _ => item(&[("PK", &key), ("SK", &format!("TASK#k{number}x")), ("text", "a b")]),
+        }
+    };
+    let items: Vec<Item> = (0..60).map(item).collect();
+    let draft = infer(&items, &known("Work", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    for entity in &draft.model.entities {
+        assert_eq!(keys(entity)[0], "TENANT#{tenantId}#PROJECT#{projectId}", "{}", draft.text());
+    }
+}
+
+/// The partition keys and the questions of a draft from items of a table `Shop`.
+fn partitions(items: &[Item]) -> (BTreeSet<String>, String) {
+    let draft = infer(items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, items);
+    (draft.model.entities.iter().map(|entity| keys(entity)[0].clone()).collect(), draft.text())
+}
+
+#[test]
+fn a_bare_partition_key_that_entities_share_is_one_identifier() {
+    let items: Vec<Item> = (0..60)
+        .map(|number| {
+            let key = format!("k{}x", number % 12);
+            let sort = format!("m{number}x");
+            match number {
+                0..12 => item(&[("PK", &key), ("SK", "ACCOUNT"), ("plan", "free of charge")]),
+                12..24 => item(&[("PK", &key), ("SK", "SETTINGS"), ("theme", "light and blue")]),
+                _ => item(&[("PK", &key), ("SK", &format!("MEMBER#{sort}")), ("memberId", &sort)]),
+            }
+        })
+        .collect();
+    let (found, text) = partitions(&items);
+    assert_eq!(found, ["{accountId}".to_owned()].into(), "{text}");
+    assert!(text.contains("? entity.Member.attribute.accountId: Only the key contains it"), "{text}");
+    let own = |number: u64| item(&[("PK", &format!("o{number}x")), ("SK", "ORDER"), ("total", "N:1")]);
+    let items: Vec<Item> = items.iter().take(12).cloned().chain((0..12).map(own)).collect();
+    let (found, text) = partitions(&items);
+    assert_eq!(found.len(), 2, "{text}");
+}
+
+#[test]
+fn what_agrees_with_a_name_by_chance_is_no_identifier_where_others_have_their_own() {
+    let tenants = |count: usize| -> Vec<Item> {
+        let tenant = |number: usize| {
+            let name = format!("Company{}", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][number]);
+            let key = format!("TENANT#{}", name.to_lowercase());
+            let sort = format!("USER#u{number}x");
+            [
+                item(&[("PK", &key), ("SK", "TENANT"), ("type", "Tenant"), ("name", &name)]),
+                item(&[("PK", &key), ("SK", &sort), ("type", "User"), ("mail", "a b")]),
+            ]
+        };
+        (0..count).flat_map(tenant).collect()
+    };
+    let (found, text) = partitions(&tenants(4));
+    assert_eq!(found, ["TENANT#{tenantId}".to_owned()].into(), "{text}");
+    let question = "? entity.Tenant.attribute.tenantId: It is {name:lower} in all items, which may be chance";
+    assert!(text.contains(question), "{text}");
+    assert!(text.contains("name = \"string\""), "{text}");
+    let (found, text) = partitions(&tenants(10));
+    assert!(found.contains("TENANT#{name:lower}"), "{text}");
+    assert!(text.contains("? entity.User.attribute.tenantId: Tenant has it as {name:lower}"), "{text}");
+}
+
+#[test]
+fn an_identifier_that_one_entity_has_as_an_attribute_is_called_so_in_all() {
+    let items: Vec<Item> = (0..40)
+        .map(|number| {
+            let name = format!("grove{}", number % 10);
+            let key = format!("USER#{name}");
+            match number {
+                0..10 => item(&[("PK", &key), ("SK", "USER"), ("username", &name)]),
+                _ => item(&[("PK", &key), ("SK", &format!("ORDER#o{number}x")), ("total", "N:1")]),
+            }
+        })
+        .collect();
+    let (found, text) = partitions(&items);
+    assert_eq!(found, ["USER#{username}".to_owned()].into(), "{text}");
+}
+
+#[test]
+fn identifiers_with_their_type_inside_have_one_form_wherever_one_entity_has_them_cut() {
+    let mut items = Vec::new();
+    for number in 0..10 {
+        let (customer, order) = (format!("cus_2TFu{number}SPG51e5"), format!("ord_9Xq{number}KdtZkwYS"));
+        items.push(item(&[("PK", &customer), ("SK", "profile"), ("customerId", &customer)]));
+        items.push(item(&[("PK", &customer), ("SK", &order), ("orderId", &order), ("state", "a b")]));
+        items.push(item(&[("PK", &order), ("SK", "line_00"), ("quantity", "N:2")]));
+        items.push(item(&[("PK", &order), ("SK", "line_01"), ("quantity", "N:3")]));
+    }
+    let (found, text) = partitions(&items);
+    assert_eq!(found, ["cus_{customerIdRest}", "ord_{orderIdRest}"].map(str::to_owned).into(), "{text}");
+    for asked in
+        ["customerIdRest: customerId is cus_", "customerIdRest: It is that of", "orderIdRest: It is that of"]
+    {
+        assert!(text.contains(asked), "{asked}\n{text}");
+    }
+    assert!(text.contains("key = [\"cus_{customerIdRest}\", \"ord_{orderIdRest}\"]"), "{text}");
 }

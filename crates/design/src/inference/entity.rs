@@ -297,7 +297,7 @@ fn limit_numbers(entity: &mut Entity) -> Vec<String> {
 }
 
 /// Text that no key contains is any text, unless its name says that it identifies something.
-fn free_texts(entity: &mut Entity) {
+pub(super) fn free_texts(entity: &mut Entity) {
     let index_keys = entity.indexes.iter().flat_map(|index_key| &index_key.key);
     let fields: BTreeSet<String> =
         entity.key.iter().chain(index_keys).flat_map(Template::fields).map(str::to_owned).collect();

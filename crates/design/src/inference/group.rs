@@ -3,7 +3,7 @@
 use super::values::Summary;
 use crate::item::{Item, item_size};
 use crate::random::{at, hash};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The number of items of a group that are kept.
 const SAMPLE: usize = 1_000;
@@ -111,6 +111,11 @@ impl Group {
     pub fn partitions(&self) -> Option<(u64, u64)> {
         let partitions = self.partitions.as_ref()?;
         Some((partitions.len() as u64, u64::from(partitions.values().copied().max()?)))
+    }
+
+    /// Returns the hashes of the partition keys, while there are not too many.
+    pub fn partition_hashes(&self) -> Option<HashSet<u64>> {
+        self.partitions.as_ref().map(|partitions| partitions.keys().copied().collect())
     }
 
     /// Returns the number of items that have an attribute, also as null.

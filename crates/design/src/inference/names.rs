@@ -10,6 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const SINGLETONS: [&str; 9] =
     ["Metadata", "Meta", "Profile", "Info", "Details", "Detail", "Settings", "Root", "Summary"];
 
+/// Whether an entity is called as the sort key of an item that its partition key names.
+pub(super) fn is_singleton(entity: &str) -> bool {
+    SINGLETONS.contains(&entity)
+}
+
 /// Names groups, in their order; no two names are the same.
 pub(super) fn entity_names(keys: &[GroupKey], table: &str) -> Vec<String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();

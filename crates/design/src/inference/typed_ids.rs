@@ -18,17 +18,65 @@ pub(super) fn split(groups: &[(GroupKey, Group)], draft: &mut Draft) {
         return;
     }
     let entities = || groups.iter().zip(&draft.model.entities);
-    let starts: BTreeSet<String> = entities()
-        .filter_map(|((key, group), entity)| telling(key, group, entity, &draft.model.table.keys))
-        .collect();
+    let telling =
+        entities().filter_map(|((key, group), entity)| telling(key, group, entity, &draft.model.table.keys));
+    // What only the key of an entity contains is cut there already.
+    let written = entities().flat_map(|(_, entity)| entity.key.iter().filter_map(written_start));
+    let starts: BTreeSet<String> = telling.chain(written.map(str::to_owned)).collect();
     for (number, (_, group)) in groups.iter().enumerate() {
         let names: BTreeSet<String> =
             draft.model.entities[number].key.iter().flat_map(Template::fields).map(str::to_owned).collect();
         for name in names {
             // What refers to an item has its identifier under another name.
-            if let Some(start) = start_of(group, &name).filter(|start| starts.contains(start)) {
-                cut(number, group, &name, &start, draft);
-            }
+            let Some(start) = start_of(group, &name).filter(|start| starts.contains(start)) else { continue };
+            let rest = cut(number, group, &name, &start, draft);
+            rename_others(groups, &name, &start, number, &rest, draft);
+        }
+    }
+}
+
+/// The word and the separator that a template starts with, before a field.
+fn written_start(template: &Template) -> Option<&str> {
+    let [Part::Text(text), Part::Field { format: Format::Plain, .. }, ..] = template.parts.as_slice() else {
+        return None;
+    };
+    let pieces = pieces(text);
+    (pieces.len() == 2 && pieces[1].text.is_empty() && is_word(pieces[0].text)).then_some(text)
+}
+
+/// Gives the rest of an identifier the same name where other entities have the identifier in their keys alone.
+fn rename_others(
+    groups: &[(GroupKey, Group)],
+    name: &str,
+    start: &str,
+    owner: usize,
+    rest: &str,
+    draft: &mut Draft,
+) {
+    let values = |number: usize, name: &str| -> BTreeSet<&str> {
+        let group: &Group = &groups[number].1;
+        group.sample.iter().filter_map(|item| item.get(name)?.as_text()).collect()
+    };
+    let own = values(owner, name);
+    let keys = draft.model.table.keys.clone();
+    for number in (0..groups.len()).filter(|number| *number != owner) {
+        let entity = &draft.model.entities[number];
+        let is_same = |(template, key): (&Template, &String)| {
+            let field = template.parts.get(1).filter(|_| written_start(template) == Some(start))?;
+            let Part::Field { name, .. } = field else { return None };
+            let is_in_key = groups[number].1.having(name) == 0 && !own.is_disjoint(&values(number, key));
+            is_in_key.then(|| name.clone())
+        };
+        let Some(field) = entity.key.iter().zip(&keys).find_map(is_same) else { continue };
+        let entity = entity.name.clone();
+        draft.rename_attribute(&entity, &field, rest);
+        let asked = Asked::AttributeName { entity, attribute: rest.to_owned() };
+        if !draft.questions.iter().any(|question| question.asked == asked) {
+            let text = format!(
+                "It is that of {}, after {start}: what is it called?",
+                draft.model.entities[owner].name
+            );
+            draft.ask(asked, text, rest);
         }
     }
 }
@@ -63,7 +111,7 @@ fn start_of(group: &Group, name: &str) -> Option<String> {
 }
 
 /// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; asks for its name.
-pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: &mut Draft) {
+pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: &mut Draft) -> String {
     let entity = &mut draft.model.entities[number];
     let mut rest = format!("{name}Rest");
     while entity.attribute(&rest).is_some() {
@@ -94,5 +142,6 @@ pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: 
     entity.identify_by_key();
     let text = format!("{name} is {start} and this, which tells items apart: what is it called?");
     let asked = Asked::AttributeName { entity: entity.name.clone(), attribute: rest.clone() };
-    draft.ask(asked, text, rest);
+    draft.ask(asked, text, rest.clone());
+    rest
 }
