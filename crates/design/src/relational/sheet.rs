@@ -15,7 +15,7 @@ use super::reads::{self, Read, With};
 use super::schema::{Column, ForeignKey, Schema, Table};
 use crate::draft::{Confidence, Draft};
 use crate::model::value_type::ValueType;
-use sentence::{Sentence, Verb};
+use sentence::{CREATED, Sentence, Verb};
 use std::collections::BTreeSet;
 
 /// The most rows of a sheet.
@@ -41,7 +41,9 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
             Err(problem) => open.push((row.line, format!("`{}`: {problem}.", row.pattern))),
         }
     }
+    name_ages(&mut understood);
     understood.iter().for_each(|(_, sentence)| declare(&mut schema, sentence, &nouns));
+    understood.iter().for_each(|(_, sentence)| tell_moments(&mut schema, sentence, &understood));
     schema.remarks = open;
     if schema.tables.is_empty() {
         return Err(
@@ -64,6 +66,38 @@ pub fn draft(text: &str, table: &str) -> Result<Draft, String> {
     }
     drafting.remarks();
     Ok(drafting.draft)
+}
+
+/// Where a sentence does not say by which time it sorts, another one of the same entity may.
+fn name_ages(understood: &mut [(&table::Row, Sentence)]) {
+    let named: Vec<(String, String)> = understood
+        .iter()
+        .flat_map(|(_, own)| own.order.iter().map(|(by, _)| by).chain(&own.range).map(|by| (&own.noun, by)))
+        .filter(|(noun, by)| *by != CREATED && kind(by).is_time() && !is_equal(noun, by, understood))
+        .map(|(noun, by)| (noun.clone(), by.clone()))
+        .collect();
+    for (_, sentence) in understood {
+        let time = named.iter().find(|(noun, _)| *noun == sentence.noun);
+        let order = sentence.order.as_mut().filter(|(by, _)| by == CREATED);
+        if let (Some((_, time)), Some((by, _))) = (time, order) {
+            time.clone_into(by);
+        }
+    }
+}
+
+/// Whether a sentence about an entity finds its items by the value of an attribute.
+fn is_equal(noun: &str, attribute: &String, understood: &[(&table::Row, Sentence)]) -> bool {
+    understood.iter().any(|(_, own)| own.noun == noun && own.inputs.contains(attribute))
+}
+
+/// The items of one day are told apart by the moment, unless they are found by the day.
+fn tell_moments(schema: &mut Schema, sentence: &Sentence, understood: &[(&table::Row, Sentence)]) {
+    let by = sentence.order.as_ref().filter(|_| sentence.is_by_age).map(|(by, _)| by);
+    let by = by.filter(|by| !is_equal(&sentence.noun, by, understood));
+    let table = schema.tables.iter_mut().find(|table| table.name == sentence.noun);
+    let columns = table.into_iter().flat_map(|table| &mut table.columns);
+    let days = columns.filter(|column| Some(&column.name) == by && column.kind == ValueType::Date);
+    days.for_each(|column| column.kind = ValueType::Timestamp);
 }
 
 /// Adds what a sentence names to the schema.
@@ -237,7 +271,7 @@ mod tests {
             let text = drafted.text();
             for part in [
                 "in = [\"category\"], out = \"Product*\", order = \"price asc\"",
-                "in = [\"user\"], out = \"Order*\", order = \"date desc\"",
+                "in = [\"user\"], out = \"Order*\", order = \"createdAt desc\"",
                 "in = [\"number\"], out = \"Invoice\"",
                 "in = [\"customerId\"], out = \"Order*\"",
             ] {
@@ -250,6 +284,36 @@ mod tests {
             expected.sort_by(f64::total_cmp);
             let is_near = |(own, other): (&f64, &f64)| (own - other).abs() < other / 100.0;
             assert!(rates.len() == 4 && rates.iter().zip(&expected).all(is_near), "{header} {rates:?}");
+        }
+    }
+
+    /// Several items may have one day: what is sorted by age has a moment, unless it is found by the day.
+    #[test]
+    fn what_is_sorted_by_age_has_a_moment() {
+        for (rows, parts) in [
+            (
+                "Get last 20 messages in a conversation",
+                ["createdAt = \"timestamp\"", "order = \"createdAt desc\", limit = 20"],
+            ),
+            (
+                "List messages of a conversation by date, newest first",
+                ["date = \"timestamp\"", "order = \"date desc\""],
+            ),
+            (
+                "Get messages of a chat by date\nGet the latest message of a chat",
+                ["date = \"timestamp\"", "order = \"date desc\", limit = 1"],
+            ),
+            (
+                "Get messages by chat and date\nGet the latest message of a chat",
+                ["date = \"date\", createdAt = \"timestamp\"", "order = \"createdAt desc\", limit = 1"],
+            ),
+            ("Get messages of a chat by date", ["date = \"date\"", "order = \"date asc\""]),
+        ] {
+            let rows: String = rows.lines().map(|row| format!("| {row} |\n")).collect();
+            let text = draft(&format!("| Access pattern |\n|---|\n{rows}"), "Chat").unwrap().text();
+            for part in parts {
+                assert!(text.contains(part), "{part}\n{text}");
+            }
         }
     }
 
@@ -321,7 +385,7 @@ Create payment;;;";
             "! Line 10: `List no-show bookings`: `no-show` is not understood",
             "createPayment",
             "memberByMemberId = { in = [\"memberId\"], out = \"Member\", rps = 0.0000231 }",
-            "messagesByConversation = { in = [\"conversation\"], out = \"Message*\", order = \"date desc\", limit = 1 }",
+            "messagesByConversation = { in = [\"conversation\"], out = \"Message*\", order = \"createdAt desc\", limit = 1 }",
             "order = \"rating desc\", limit = 10",
             "! Line 15: `Show a gym with its instructors and sessions`: it reads sessions along too",
             "! Line 16: `Search members by name`: text is not searched by keys",
@@ -374,7 +438,7 @@ Create payment;;;";
             "updateOrder = { update = \"Order\", rps = 3 }",
             "updateUserPassword = { update = \"User\", set = [\"password\"], rps = 1 }",
             "! Line 9: `Change invoice state`: which entity is it",
-            "order = \"date desc\", limit = 10",
+            "order = \"createdAt desc\", limit = 10",
             "! Line 11: `List teams a user belongs to`: this is not understood",
             "in = [\"customerId\"], out = \"Order*\", range = \"date\"",
             "! Line 13: `Get order | invoice by id`: alternatives are several patterns",
@@ -449,8 +513,8 @@ Create payment;;;";
 ";
         let text = draft(sheet, "Shop").unwrap().text();
         for expected in [
-            "in = [\"userId\"], out = \"Order*\", order = \"date desc\", limit = 10",
-            "in = [\"customerId\"], out = \"Invoice*\", order = \"date desc\"",
+            "in = [\"userId\"], out = \"Order*\", order = \"createdAt desc\", limit = 10",
+            "in = [\"customerId\"], out = \"Invoice*\", order = \"createdAt desc\"",
             "in = [\"driverId\"], out = \"Car*\"",
             "in = [\"memberId\"], out = \"Member\"",
             "in = [\"teamId\"], out = \"Match*\", order = \"date asc\"",

@@ -27,6 +27,8 @@ pub(in crate::relational) struct Sentence {
     pub single: bool,
     pub inputs: Vec<String>,
     pub order: Option<(String, bool)>,
+    /// Whether the order is that of their age: the items of one day have one, too.
+    pub is_by_age: bool,
     pub range: Option<String>,
     pub limit: Option<u64>,
     /// The entity whose items are read along.
@@ -81,6 +83,8 @@ const ARTICLES: [&str; 5] = ["a", "an", "the", "each", "every"];
 const BOUNDS: [&str; 8] = ["from", "to", "start", "end", "since", "until", "after", "before"];
 /// Words that introduce the items that belong to one.
 const POSSESSIVES: [&str; 6] = ["their", "its", "his", "her", "all", "every"];
+/// What items are sorted by that are asked for by their age.
+pub(super) const CREATED: &str = "createdAt";
 const TIMES: [&str; 7] = ["date", "time", "created", "createdat", "timestamp", "day", "recency"];
 
 impl Verb {
@@ -216,6 +220,7 @@ impl Sentence {
             single: !object.many && !words[0].eq_ignore_ascii_case("list"),
             inputs: object.owner.iter().map(|owner| format!("{}Id", lower_first(owner))).collect(),
             order: None,
+            is_by_age: false,
             range: None,
             limit: object.limit,
             with: None,
@@ -234,7 +239,7 @@ impl Sentence {
         }
         let last = found.iter().any(|word| word.eq_ignore_ascii_case("last"));
         if last || words.iter().any(|word| is_descending(word)) {
-            sentence.newest_first();
+            sentence.by_age(true);
             // "The newest message of a conversation" is the first of a list.
             if sentence.single && !sentence.inputs.is_empty() {
                 (sentence.single, sentence.limit) = (false, Some(1));
@@ -264,9 +269,11 @@ impl Sentence {
         Ok(())
     }
 
-    fn newest_first(&mut self) {
-        let by = self.order.take().map_or_else(|| "date".to_owned(), |(by, _)| by);
-        self.order = Some((by, true));
+    /// Sorted by the attribute that is named, or else by when items were created.
+    fn by_age(&mut self, descending: bool) {
+        let by = self.order.take().map_or_else(|| CREATED.to_owned(), |(by, _)| by);
+        self.order = Some((by, descending));
+        self.is_by_age = true;
     }
 
     /// What follows a comma: an order, a limit, or one more phrase.
@@ -279,10 +286,9 @@ impl Sentence {
         {
             self.limit = Some(number);
         } else if words.iter().any(|word| is_descending(word)) || (says("most") && says("first")) {
-            self.newest_first();
+            self.by_age(true);
         } else if says("oldest") {
-            let by = self.order.take().map_or_else(|| "date".to_owned(), |(by, _)| by);
-            self.order = Some((by, false));
+            self.by_age(false);
         } else if words.first().is_some_and(|word| is_preposition(word)) {
             for (preposition, phrase) in phrases(&words) {
                 self.phrase(&preposition, &phrase, nouns, belonging(clause))?;
