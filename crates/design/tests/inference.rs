@@ -1665,3 +1665,50 @@ fn identifiers_with_their_type_inside_have_one_form_wherever_one_entity_has_them
     }
     assert!(text.contains("key = [\"cus_{customerIdRest}\", \"ord_{orderIdRest}\"]"), "{text}");
 }
+
+#[test]
+fn words_of_every_script_are_words() {
+    for (word, name) in [("用户", "用户Id"), ("Übung", "übungId"), ("ÖRN", "örnId")] {
+        let items: Vec<Item> = (0..40)
+            .map(|number| {
+                let key = format!("{word}#k{:03}x", number % 20);
+                match number {
+                    0..20 => item(&[("PK", &key), ("SK", "INFO"), ("text", "a b")]),
+                    _ => item(&[("PK", &key), ("SK", &format!("NOTE#n{number}x")), ("note", "a b c")]),
+                }
+            })
+            .collect();
+        let (found, text) = partitions(&items);
+        assert_eq!(found, [format!("{word}#{{{name}}}")].into(), "{text}");
+    }
+    // Names in a script without upper case are values as others are.
+    let names = ["张伟", "王芳", "李娜", "刘洋", "陈静"];
+    let items: Vec<Item> = names
+        .iter()
+        .map(|name| item(&[("PK", &format!("user#{name}")), ("SK", &format!("city#{name}")), ("age", "N:7")]))
+        .collect();
+    let draft = infer(&items, &known("Shop", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    assert_eq!(draft.model.entities.len(), 1, "{}", draft.text());
+}
+
+#[test]
+fn sample_items_whose_keys_are_not_of_the_declared_type_are_left_out() {
+    let row = |key: serde_json::Value| json!({ "PK": key, "SK": { "S": "INFO" }, "n": { "N": "1" } });
+    let rows: Vec<serde_json::Value> =
+        (0..9).map(|number| row(json!({ "S": format!("u#{number}x") }))).collect();
+    let key = |name: &str| json!({ "AttributeName": name, "AttributeType": "S" });
+    let mut file = json!({ "DataModel": [{
+        "TableName": "Shop",
+        "KeyAttributes": { "PartitionKey": key("PK"), "SortKey": key("SK") },
+        "TableData": rows,
+    }] });
+    let text = workbench::import(&file.to_string()).unwrap()[0].text();
+    assert!(!text.contains("Left out"), "{text}");
+    let rows = file["DataModel"][0]["TableData"].as_array_mut().unwrap();
+    rows.insert(0, row(json!({ "N": "7" })));
+    let draft = workbench::import(&file.to_string()).unwrap().remove(0);
+    assert_eq!(draft.model.entities.len(), 1, "{}", draft.text());
+    let remark = "! Left out: a sample item whose PK is not of the type S.";
+    assert!(draft.text().contains(remark), "{}", draft.text());
+}

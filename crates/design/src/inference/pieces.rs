@@ -92,7 +92,7 @@ fn first_piece(text: &str) -> (&str, bool) {
     let start = text.find(|c| !WEAK.contains(&c)).unwrap_or(text.len());
     let end = text[start..].find(is_mark).map_or(text.len(), |end| start + end);
     // A word may be followed by a value without a separator: `ORDER01ARZ3…`.
-    let letters = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len()).min(24);
+    let letters = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len()).min(24);
     let starts = (1..=letters).filter(|start| text.is_char_boundary(*start));
     let word = starts.filter(|start| value_length(&text[*start..]).is_some()).max();
     match word {

@@ -391,14 +391,14 @@ fn constant_words(values: &[KeyValue<'_>]) -> BTreeSet<String> {
 /// Returns whether a text can be a word of the design; those of ElectroDB start with `$`.
 pub(super) fn is_word(text: &str) -> bool {
     let mut characters = text.strip_prefix('$').unwrap_or(text).chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
+    characters.next().is_some_and(char::is_alphabetic)
         && text.len() <= MAX_WORD
-        && characters.all(|character| character.is_ascii_alphabetic() || character == '_' || character == '-')
+        && characters.all(|character| character.is_alphabetic() || character == '_' || character == '-')
 }
 
-/// Returns whether a text is a word in upper case.
+/// Returns whether a text is a word in upper case, in a script that has one.
 pub(super) fn is_upper_word(text: &str) -> bool {
-    is_word(text) && !text.chars().any(|character| character.is_ascii_lowercase())
+    is_word(text) && text.chars().all(|character| character.is_uppercase() || !character.is_alphabetic())
 }
 
 #[cfg(test)]
