@@ -6,7 +6,7 @@
 use super::{Exported, item_json};
 use crate::draft::{Asked, Confidence, Draft};
 use crate::inference::{Inference, KnownSchema};
-use crate::item::Item;
+use crate::item::{self, Item};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::relational::naming::{field_name, free_name};
@@ -64,12 +64,18 @@ fn from_items(
 ) -> Result<(Draft, BTreeSet<String>), String> {
     let mut known = known;
     let mut items: BTreeMap<Vec<String>, (Item, Option<String>)> = BTreeMap::new();
-    let mut labels = BTreeSet::new();
+    let (mut labels, mut remarks) = (BTreeSet::new(), Vec::new());
+    let types = key_types(&table["KeyAttributes"]);
     let samples =
         std::iter::once((table, None)).chain(facets.iter().map(|facet| (*facet, Some(facet_name(facet)))));
     for (owner, label) in samples {
         for value in owner["TableData"].as_array().into_iter().flatten() {
             let item = item_json::decode_sample(value).ok_or("the sample data are not in DynamoDB JSON")?;
+            let mut keys = known.keys.iter().zip(&types);
+            if let Some((name, kind)) = keys.find(|(name, kind)| !is_of_type(item.get(*name), kind)) {
+                remarks.push(format!("Left out: a sample item whose {name} is not of the type {kind}."));
+                continue;
+            }
             let key = known.keys.iter().map(|key| format!("{:?}", item.get(key))).collect();
             labels.extend(label.clone());
             items.insert(key, (item, label.clone()));
@@ -83,7 +89,9 @@ fn from_items(
     if items.is_empty() {
         let table = Table { name: known.table, keys: known.keys, ..Table::default() };
         let model = Model { table, indexes: known.indexes, ..Model::default() };
-        return Ok((Draft { model, ..Draft::default() }, labels));
+        let mut draft = Draft { model, ..Draft::default() };
+        remarks.into_iter().for_each(|remark| draft.remark("table", remark));
+        return Ok((draft, labels));
     }
     let indexes = known.indexes.clone();
     let mut inference = Inference::new(known);
@@ -91,6 +99,7 @@ fn from_items(
         inference.add(item, label)?;
     }
     let mut draft = inference.finish()?;
+    remarks.into_iter().for_each(|remark| draft.remark("table", remark));
     // Those that no item is in may have facets; without a declaration, the items show which there are.
     if !indexes.is_empty() {
         draft.model.indexes = indexes;
@@ -165,6 +174,21 @@ fn key_names(keys: &Value) -> Vec<String> {
         .filter_map(|part| keys[part]["AttributeName"].as_str())
         .map(str::to_owned)
         .collect()
+}
+
+/// The types of the key attributes: `S`, `N` or `B`.
+fn key_types(keys: &Value) -> Vec<String> {
+    let parts = ["PartitionKey", "SortKey"].iter().filter(|part| keys[part]["AttributeName"].is_string());
+    parts.map(|part| keys[part]["AttributeType"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Whether a key is a text or a number as its type says; of others, the inference says what is wrong.
+fn is_of_type(value: Option<&item::Value>, kind: &str) -> bool {
+    match value {
+        Some(item::Value::Number(_)) => kind != "S",
+        Some(item::Value::String(_)) => kind != "N",
+        _ => true,
+    }
 }
 
 fn projection(value: &Value) -> Projection {
