@@ -3,7 +3,7 @@
 use super::values::Summary;
 use crate::item::{Item, item_size};
 use crate::random::{at, hash};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number of items of a group that are kept.
 const SAMPLE: usize = 1_000;
@@ -113,9 +113,11 @@ impl Group {
         Some((partitions.len() as u64, u64::from(partitions.values().copied().max()?)))
     }
 
-    /// Returns the hashes of the partition keys, while there are not too many.
-    pub fn partition_hashes(&self) -> Option<HashSet<u64>> {
-        self.partitions.as_ref().map(|partitions| partitions.keys().copied().collect())
+    /// Returns whether most partitions of one of two groups are those of the other, unless there are too many to know.
+    pub fn shares_partitions(&self, other: &Group) -> Option<bool> {
+        let (own, others) = (self.partitions.as_ref()?, other.partitions.as_ref()?);
+        let (few, many) = if own.len() < others.len() { (own, others) } else { (others, own) };
+        Some(few.keys().filter(|partition| many.contains_key(*partition)).count() * 2 >= few.len())
     }
 
     /// Returns the number of items that have an attribute, also as null.

@@ -26,7 +26,7 @@ pub(super) fn unify(groups: &[(GroupKey, Group)], draft: &mut Draft) {
         let Some(first) = places.clone().min_by_key(|place| place.rank(draft)) else { continue };
         let is_bare = form.starts_with('*');
         for other in places.filter(|other| other.number != first.number) {
-            if shares_partitions(first.group, other.group).unwrap_or(!is_bare) {
+            if first.group.shares_partitions(other.group).unwrap_or(!is_bare) {
                 first.settle(&other, draft);
             }
         }
@@ -40,13 +40,6 @@ fn form(template: &Template) -> String {
         Part::Field { .. } => "*",
     });
     parts.collect()
-}
-
-/// Whether most partitions of one of two groups are those of the other, unless there are too many to know.
-fn shares_partitions(one: &Group, other: &Group) -> Option<bool> {
-    let (one, other) = (one.partition_hashes()?, other.partition_hashes()?);
-    let (few, many) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    Some(few.intersection(&many).count() * 2 >= few.len())
 }
 
 /// An entity whose partition key has the form of those of others.

@@ -105,6 +105,7 @@ fn rank(name: &str) -> Option<usize> {
 /// the words that may as well be values.
 pub(super) fn candidates(items: &[&Item], shapes: &[Vec<String>], known: &KnownSchema) -> Vec<String> {
     let is_index_key = |name: &String| known.indexes.iter().any(|index| index.keys.contains(name));
+    let kinds = kinds(items, shapes, &is_index_key);
     let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
     let candidate = |name: &String| {
         if known.keys.contains(name) {
@@ -113,9 +114,7 @@ pub(super) fn candidates(items: &[&Item], shapes: &[Vec<String>], known: &KnownS
         let values = values(items, name)?;
         let order = match rank(name) {
             Some(rank) if is_clear(name) => (0, rank),
-            named
-                if is_told(items, &values, shapes, &is_index_key) && (named.is_some() || is_steady(name)) =>
-            {
+            named if is_told(&values, shapes, &kinds) && (named.is_some() || is_steady(name)) => {
                 let distinct: BTreeSet<&str> = values.iter().copied().flatten().collect();
                 (1, if named.is_some() { 0 } else { usize::MAX - distinct.len() })
             }
@@ -146,24 +145,29 @@ fn is_steady(name: &str) -> bool {
     is_named || (!name_hints::changes(name) && !name_hints::is_bookkeeping(name))
 }
 
-/// What else tells items apart: which attributes they have, and the form of their keys.
-type Form<'a> = (Vec<&'a String>, &'a Vec<String>);
+/// What else tells items apart: which attributes they have, and the form of their keys. The items of a kind have its number. The attributes of an
+/// index key do not count: a state decides too whether an item is in a sparse index.
+fn kinds<'i>(
+    items: &[&'i Item],
+    shapes: &'i [Vec<String>],
+    is_index_key: &impl Fn(&String) -> bool,
+) -> Vec<usize> {
+    let mut numbers: BTreeMap<(Vec<&'i String>, &'i Vec<String>), usize> = BTreeMap::new();
+    let mut number = |item: &'i Item, shape: &'i Vec<String>| {
+        let next = numbers.len();
+        *numbers.entry((item.keys().filter(|name| !is_index_key(name)).collect(), shape)).or_insert(next)
+    };
+    items.iter().zip(shapes).map(|(item, shape)| number(item, shape)).collect()
+}
 
 /// Whether the values, which look like types, follow from what other attributes an item has and from the form of its keys, and tell the forms apart.
-/// The attributes of an index key do not count: a state decides too whether an item is in a sparse index.
-fn is_told(
-    items: &[&Item],
-    values: &[Option<&str>],
-    shapes: &[Vec<String>],
-    is_index_key: &impl Fn(&String) -> bool,
-) -> bool {
-    let few = odd::few(items.len());
-    let mut kinds: BTreeMap<Form<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
+fn is_told(values: &[Option<&str>], shapes: &[Vec<String>], numbers: &[usize]) -> bool {
+    let few = odd::few(values.len());
+    let mut kinds: BTreeMap<usize, BTreeMap<&str, usize>> = BTreeMap::new();
     let mut forms: BTreeMap<&Vec<String>, usize> = BTreeMap::new();
-    for ((item, value), shape) in items.iter().zip(values).zip(shapes) {
+    for ((number, value), shape) in numbers.iter().zip(values).zip(shapes) {
         let Some(value) = value else { continue };
-        let kind = (item.keys().filter(|name| !is_index_key(name)).collect(), shape);
-        *kinds.entry(kind).or_default().entry(value).or_default() += 1;
+        *kinds.entry(*number).or_default().entry(value).or_default() += 1;
         *forms.entry(shape).or_default() += 1;
     }
     let usual = |values: &BTreeMap<&str, usize>| values.values().copied().max().unwrap_or_default();

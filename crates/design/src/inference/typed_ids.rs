@@ -110,7 +110,7 @@ fn start_of(group: &Group, name: &str) -> Option<String> {
     common.map(str::to_owned)
 }
 
-/// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; asks for its name.
+/// Puts the start of an attribute into the keys of an entity, and the rest into an attribute of its own; asks for its name, and returns the one that it has.
 pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: &mut Draft) -> String {
     let entity = &mut draft.model.entities[number];
     let mut rest = format!("{name}Rest");
