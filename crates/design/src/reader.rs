@@ -1,6 +1,7 @@
 //! Reads a model from TOML, or reports every mistake with its position and a remedy.
 
 mod attribute_names;
+mod circles;
 mod entity;
 mod field;
 mod implied_indexes;

@@ -60,7 +60,7 @@ impl Reader {
             copies: self.text(section, "copies"),
             latest: self.flag(section, "latest"),
             aggregates: self.aggregates(section),
-            edge: self.texts(section, "edge"),
+            edge: self.edge(section),
             identity: self.texts(section, "identity"),
             ttl: self.text(section, "ttl").or_else(|| model.table.ttl.clone()),
             expect: self.expect(section),
@@ -77,6 +77,19 @@ impl Reader {
             }
         }
         entity
+    }
+
+    fn edge(&mut self, section: &Section<'_>) -> Vec<String> {
+        let edge = self.texts(section, "edge");
+        if !edge.is_empty() && !matches!(edge.as_slice(), [from, to] if from != to) {
+            self.wrong(
+                section,
+                "edge",
+                "two attributes, one for each end",
+                "[\"followerId\", \"followedId\"]",
+            );
+        }
+        edge
     }
 
     /// The table of an index entry; a list was probably meant to be its key.

@@ -110,7 +110,7 @@ pub(super) fn check(model: &Model, findings: &mut Vec<Finding>) {
                         .with_help("compute it from text, numbers and flags"),
                 );
             }
-            for field in computed().filter(|field| *field == attribute.name || renamed.contains(field)) {
+            for field in computed().filter(|field| renamed.contains(field)) {
                 findings.push(
                     Finding::new("P003", Severity::Error, entity.subject(), &entity.span)
                         .with_message(format!(

@@ -27,7 +27,7 @@ const MAX_LISTED: usize = 64;
 
 pub(super) struct Names<'a> {
     pub(super) model: &'a Model,
-    file: Mentions<'a>,
+    pub(super) file: Mentions<'a>,
     pub(super) findings: &'a mut Vec<Finding>,
 }
 
@@ -141,28 +141,6 @@ impl<'a> Names<'a> {
                     .with_message("latest = true is for a copy of an entity that keeps versions")
                     .with_help("add copies = \"…\" here, and versions = \"version\" to that entity"),
             );
-        }
-    }
-
-    /// `per` leads to an entity that is counted by itself: in a circle, nothing says how many items there are.
-    fn circles(&mut self) {
-        let model = self.model;
-        let parent = |entity: &Entity| entity.expect.per.as_deref().and_then(|name| model.entity(name));
-        for entity in &model.entities {
-            let ancestors = std::iter::successors(parent(entity), |ancestor| parent(ancestor));
-            let ancestors: Vec<&str> =
-                ancestors.take(model.entities.len()).map(|ancestor| ancestor.name.as_str()).collect();
-            let Some(end) = ancestors.iter().position(|name| *name == entity.name) else { continue };
-            let per = self.file.value_of(&["entity", &entity.name, "expect", "per"]);
-            let span = per.unwrap_or_else(|| entity.span.clone());
-            let finding = Finding::new("P002", Severity::Error, entity.subject(), &span);
-            let way = ancestors[..=end].join(" per ");
-            self.findings.push(
-                finding
-                    .with_message(format!("{} is expected per {way}: a circle", entity.name))
-                    .with_help("declare the count of one of them instead: expect = { count = 1000 }"),
-            );
-            return;
         }
     }
 
