@@ -1,12 +1,21 @@
 //! Fields of a TOML table: read as the expected type, or reported with position and remedy.
 
+use super::traffic::IN_A_YEAR;
 use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader, strings};
 use crate::finding::{Finding, Severity, closest};
+use crate::formatting::thousands;
 use crate::model::condition::Condition;
 use crate::model::key_condition::{self, KeyClause};
 use crate::source::Span;
 use crate::template::{Template, TemplateError};
 use toml_edit::{Item, TableLike};
+
+/// The most requests a second.
+const MAX_RATE: f64 = 1e9;
+/// The highest peak, as a multiple of the mean.
+const MAX_PEAK: f64 = 1e6;
+/// The most items, values or bytes.
+const MAX_NUMBER: f64 = 1e15;
 
 /// What conditions can say.
 const CONDITION_HELP: &str = "for example status in ('PENDING', 'PAID') and missing(refund) or begins_with(name, 'A') and total >= 100";
@@ -148,11 +157,13 @@ impl Reader {
     pub(super) fn number(&mut self, section: &Section<'_>, key: &str) -> Option<f64> {
         let item = section.get(key)?;
         let number = item.as_float().or_else(|| item.as_integer().map(|whole| whole as f64));
-        let number = number.filter(|number| *number >= 0.0 && number.is_finite());
-        if number.is_none() {
-            self.wrong(section, key, "a number that is not negative", "100");
+        let (most, number) = (most(key), number.filter(|number| *number >= 0.0 && !number.is_nan()));
+        match number {
+            None => self.wrong(section, key, "a number that is not negative", "100"),
+            Some(number) if number > most => self.wrong(section, key, &at_most(most), "100"),
+            Some(_) => {}
         }
-        number
+        number.filter(|number| *number <= most)
     }
 
     pub(super) fn whole(&mut self, section: &Section<'_>, key: &str) -> Option<u64> {
@@ -163,8 +174,12 @@ impl Reader {
     fn whole_as(&mut self, section: &Section<'_>, key: &str, example: &str) -> Option<u64> {
         let item = section.get(key)?;
         let number = item.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|n| *n > 0);
-        if number.is_none() {
-            self.wrong(section, key, "a whole number above zero", example);
+        match number {
+            None => self.wrong(section, key, "a whole number above zero", example),
+            Some(number) if number as f64 > most(key) => {
+                self.wrong(section, key, &at_most(most(key)), example)
+            }
+            Some(_) => {}
         }
         number
     }
@@ -342,6 +357,19 @@ impl Reader {
             }
         }
     }
+}
+
+/// The greatest number that a field may have: figures are products of several of them.
+fn most(key: &str) -> f64 {
+    match key.trim_end_matches(IN_A_YEAR) {
+        "rps" => MAX_RATE,
+        "peak" => MAX_PEAK,
+        _ => MAX_NUMBER,
+    }
+}
+
+fn at_most(most: f64) -> String {
+    format!("at most {}", thousands(most as u64))
 }
 
 /// Parses the template of a key attribute, which is never empty in DynamoDB.

@@ -6,7 +6,7 @@ use crate::capacity::traffic::least_peak;
 use crate::model::{Expectations, Importance, Traffic, YearAhead};
 
 /// The end of the names of fields that hold what is expected in a year.
-const IN_A_YEAR: &str = "_in_a_year";
+pub(super) const IN_A_YEAR: &str = "_in_a_year";
 
 impl Reader {
     pub(super) fn traffic(&mut self, root: &Section<'_>) -> Traffic {
