@@ -25,7 +25,7 @@ pub use aggregate::{Aggregate, Function};
 pub use pattern::{Bounds, Order, Pattern, Request, Target, Via};
 pub use shard::Shard;
 pub use traffic::{Importance, Traffic};
-pub use write::{Action, MarkerAction, Verb, Write};
+pub use write::{Action, MAX_ACTIONS, MarkerAction, Verb, Write};
 
 use crate::name_hints;
 use crate::plan::needed::Need;

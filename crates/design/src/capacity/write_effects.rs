@@ -1,6 +1,7 @@
 //! What a write touches: items of the table, index entries, markers of unique values, and their write units.
 
-use crate::capacity::basis::Basis;
+use crate::audit::copying::Copying;
+use crate::capacity::basis::{Basis, Estimate};
 use crate::capacity::estimate::{self, ItemCount, write_units};
 use crate::capacity::size;
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
@@ -155,6 +156,41 @@ pub fn markers_of_action(action: &Action, entity: &Entity) -> usize {
             entity.unique.iter().filter(changes).count() * 2 + prolonged.count()
         }
     }
+}
+
+/// Returns the number of actions of the transaction that a write is, on average and at most; `None` if it is none. One item and what belongs to it
+/// is a transaction, too.
+pub fn transaction_actions(model: &Model, write: &Write) -> Option<(Estimate, Estimate)> {
+    if !write.transact && !write.is_of_one_item() {
+        return None;
+    }
+    let (mut usual, mut most) = (Estimate::declared(0.0), Estimate::declared(0.0));
+    for action in &write.actions {
+        let Some(entity) = model.entity(&action.entity) else { continue };
+        let items = items_of_action(model, write, action, entity);
+        let each = Estimate::derived(1.0 + markers_of_action(action, entity) as f64);
+        usual = usual + items.average() * each;
+        let moved = Estimate::derived(f64::from(moves_copy(model, write, action, entity)));
+        let checks = Estimate::derived(checks_of_action(model, action, entity) as f64);
+        most = most + items.most_known() * (each + moved) + checks;
+    }
+    Some((usual, most))
+}
+
+/// Whether a copy may be put under another key, so that the one under the old key is deleted with it.
+fn moves_copy(model: &Model, write: &Write, action: &Action, entity: &Entity) -> bool {
+    let is_deleted =
+        || write.actions.iter().any(|other| other.verb == Verb::Delete && other.entity == entity.name);
+    matches!(action.verb, Verb::Create | Verb::Put)
+        && Copying::of_copy(model, entity).is_some_and(|copying| copying.copy_moves())
+        && !is_deleted()
+}
+
+/// The items that are only checked where versions are removed: the copy of the newest, and the version before.
+fn checks_of_action(model: &Model, action: &Action, entity: &Entity) -> usize {
+    let is_newest = |copying: &Copying<'_>| copying.is_versioned() && copying.original.name == entity.name;
+    let is_kept = Copying::of_entity(model, entity).iter().any(is_newest);
+    if action.verb == Verb::Delete && is_kept { 2 } else { 0 }
 }
 
 fn index_effect(

@@ -1,22 +1,19 @@
 //! Rules about sizes: items, keys, item collections, transactions.
 
 use super::Checker;
-use crate::capacity::basis::Estimate;
 use crate::capacity::collection::{self, Collection, MAX_COLLECTION_BYTES};
 use crate::capacity::estimate;
 use crate::capacity::growth::MAX_ITEM_BYTES;
 use crate::capacity::size;
-use crate::capacity::write_effects::{items_of_action, markers_of_action};
+use crate::capacity::write_effects::transaction_actions;
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_bytes, format_number};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
-use crate::model::{Action, Aggregate, Entity, Index, Verb};
+use crate::model::{Action, Aggregate, Entity, Index, MAX_ACTIONS, Verb};
 use crate::name_hints;
 use crate::template::{Part, Template};
 use std::collections::HashMap;
 
-/// The most actions of a transaction.
-const MAX_ACTIONS: f64 = 100.0;
 /// From this many items per parent on, a list is unbounded.
 const STREAM: f64 = 1000.0;
 
@@ -45,9 +42,7 @@ impl<'m> Checker<'m> {
         self.refused_names();
         self.key_length();
         self.local_collections();
-        for write in model.writes.iter().filter(|write| write.transact) {
-            self.transaction(write);
-        }
+        model.writes.iter().for_each(|write| self.transaction(write));
     }
 
     /// No parent, and no partition key, has more items on average than the most that are declared for one.
@@ -198,33 +193,31 @@ impl<'m> Checker<'m> {
     }
 
     fn transaction(&mut self, write: &crate::model::Write) {
-        let model = self.model;
-        let (mut usual, mut most) = (Estimate::declared(0.0), Estimate::declared(0.0));
-        for action in &write.actions {
-            let Some(entity) = model.entity(&action.entity) else { continue };
-            let items = items_of_action(model, write, action, entity);
-            let marked = Estimate::derived(1.0 + markers_of_action(action, entity) as f64);
-            usual = usual + items.average() * marked;
-            most = most + items.most_known() * marked;
-        }
-        if most.value <= MAX_ACTIONS {
+        let Some((usual, most)) = transaction_actions(self.model, write) else { return };
+        let limit = MAX_ACTIONS as f64;
+        if most.value <= limit {
             return;
         }
-        let is_proven = usual.value > MAX_ACTIONS && !usual.basis.is_assumed();
+        let is_proven = usual.value > limit && !usual.basis.is_assumed();
         let severity = if is_proven { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
         let message = format!(
-            "{} actions on average, {} at most; a transaction has at most 100",
+            "{} actions on average, {} at most; a transaction has at most {MAX_ACTIONS}",
             usual.number(),
             most.number()
         );
         let mut lists = write.actions.iter().filter(|action| action.many);
         let counted =
             lists.find_map(|action| self.changed_by(action).map(|(parent, own)| (parent, own, action)));
-        let help = counted.map_or_else(
-            || "write the first items in the transaction and the rest in batches, or keep the parts as one item".to_owned(),
-            |(parent, aggregate, action)| a_few_at_a_time(parent, aggregate, action),
-        );
+        let help = match counted {
+            Some((parent, aggregate, action)) => a_few_at_a_time(parent, aggregate, action),
+            None if write.actions.iter().any(|action| action.many) => {
+                "write the first items in the transaction and the rest in batches, or keep the parts as one item"
+                    .to_owned()
+            }
+            None => "change fewer unique values at a time: each has a marker, which is written with the item"
+                .to_owned(),
+        };
         self.report(finding.with_message(message).with_help(help));
     }
 }

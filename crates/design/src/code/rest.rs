@@ -93,7 +93,7 @@ pub(super) const REST: &[Code] = &[
         title: "transaction too large",
         severity: Severity::Error,
         rules: &[55],
-        page: "A transaction has at most 100 actions. `create Line*` is as many items as are expected per parent if the write makes or deletes the parent too, or if they are copies of it; elsewhere that number is assumed, and the finding is a note. Split the write, or keep the parts as one item.",
+        page: "A transaction has at most 100 actions. `create Line*` is as many items as are expected per parent if the write makes or deletes the parent too, or if they are copies of it; elsewhere that number is assumed, and the finding is a note. The markers of unique values count, also where a single item is created, updated or deleted: it is one transaction with them, in which an update deletes a marker and creates another for each value that changes. An entity therefore has at most 99 unique values. Split the write, or keep the parts as one item.",
     },
     Code {
         code: "P406",

@@ -31,7 +31,7 @@ pub struct Request {
 /// Returns the requests of a write: one, or one for each action that is not part of a transaction or a batch.
 pub fn write_requests(generator: &Generator<'_>, write: &Write) -> Vec<Request> {
     let model = generator.model;
-    let single = write.actions.len() == 1 && !write.actions[0].many;
+    let single = write.is_of_one_item();
     let mut parts = Parts { model, generator, parts: Vec::new() };
     parts.add_all(&Examples::of(generator, write), write.transact || single);
     let parts = parts.parts;

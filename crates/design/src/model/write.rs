@@ -5,6 +5,9 @@ use super::expression::{Aliases, Clause, ConditionExpression, Operand, UpdateExp
 use crate::source::Span;
 use std::fmt;
 
+/// The most actions of a transaction.
+pub const MAX_ACTIONS: usize = 100;
+
 /// A write that the application makes.
 #[derive(Clone, Debug, Default)]
 pub struct Write {
@@ -149,6 +152,11 @@ impl Write {
     /// Returns whether the model lists the markers that it creates and deletes; otherwise they follow from the actions.
     pub fn lists_markers(&self) -> bool {
         self.markers.iter().any(|marker| marker.verb != Verb::Update)
+    }
+
+    /// Returns whether it writes a single item, and what belongs to that.
+    pub fn is_of_one_item(&self) -> bool {
+        self.actions.len() == 1 && !self.actions[0].many
     }
 
     /// Returns whether the model lists that a marker is created, deleted or updated.

@@ -5,7 +5,7 @@ use super::field::Section;
 use super::pattern::target;
 use super::{MAX_ENTRIES, Reader};
 use crate::model::expression::{Aliases, ConditionExpression, ExpressionError, UpdateExpression};
-use crate::model::{Action, Aggregate, MarkerAction, Target, Verb, Write};
+use crate::model::{Action, Aggregate, MAX_ACTIONS, MarkerAction, Target, Verb, Write};
 use toml_edit::{Item, Value};
 
 const VERBS: [&str; 4] = ["create", "put", "update", "delete"];
@@ -199,8 +199,16 @@ impl Reader {
         } else {
             unique
         };
-        if unique.iter().any(Vec::is_empty) || unique.len() > MAX_ENTRIES {
+        if unique.iter().any(Vec::is_empty) {
             self.wrong(section, "unique", "a list of attributes", "[\"email\", [\"tenantId\", \"slug\"]]");
+        }
+        if unique.len() >= MAX_ACTIONS {
+            let message = format!(
+                "`unique` has {} entries: an item and a marker for each are one transaction, of at most {MAX_ACTIONS} actions",
+                unique.len()
+            );
+            let help = "leave out what nothing else would repeat, or keep some of it in another entity";
+            self.fail("P405", section, &section.span_of("unique"), message, help);
         }
         unique
     }
