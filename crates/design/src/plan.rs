@@ -18,6 +18,7 @@ mod obstacle;
 mod requests;
 pub mod requirement;
 mod scan;
+pub mod scatter;
 mod shards;
 mod sort_condition;
 mod sort_key;

@@ -403,22 +403,6 @@ fn the_most_frequent_values_of_two_attributes_need_not_occur_together() {
 }
 
 #[test]
-fn the_number_of_requests_does_not_overflow() {
-    let list = |name: &str| {
-        format!(
-            "[entity.{name}]\nattributes = {{ t = \"timestamp\", id{name} = \"ulid\" }}\nkey = [\"{name}#{{shard}}#{{t:minute}}\", \"{{t}}#{{id{name}}}\"]\n\
-             shard = {{ count = 1000000000 }}\n"
-        )
-    };
-    let names = ["A", "B", "C", "D"];
-    let text = names.map(list).concat()
-        + "[pattern]\nall = { range = { by = \"t\", from = \"0001-01-01T00:00:00Z\", to = \"9999-12-31T23:59:59Z\" }, out = [\"A*\", \"B*\", \"C*\", \"D*\"] }\n";
-    let model = support::model(&support::with_table(&text));
-    let requests = plan(&Keyspace::new(&model), &model.patterns[0]).unwrap().requests();
-    assert!(requests >= u64::MAX as f64 && requests.is_finite(), "{requests}");
-}
-
-#[test]
 fn entries_whose_condition_keeps_them_out_of_a_partition_are_not_read() {
     let text = |when: &str| {
         support::with_table(&format!(

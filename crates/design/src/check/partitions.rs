@@ -12,6 +12,7 @@ use crate::finding::{Finding, Severity};
 use crate::formatting::format_number;
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::Entity;
+use crate::model::shard::MAX_SHARDS;
 use crate::model::value_type::ValueType;
 use crate::template::{SHARD, Template};
 use std::collections::BTreeMap;
@@ -149,6 +150,11 @@ impl<'m> Checker<'m> {
     /// How so many shards come into use.
     fn more_shards(&self, mapping: &KeyMapping<'_>, count: u64) -> String {
         let (shards, is_sharded) = (mapping.shards(), mapping.partition.has_field(SHARD));
+        if count > MAX_SHARDS {
+            return format!(
+                "add a value that readers know: that takes {count} shards, and a key has at most {MAX_SHARDS}"
+            );
+        }
         let uneven = heat::share_of_shard(self.model, mapping).likely.value > 1.0 / shards as f64;
         let uneven = hashed(mapping).map(|(_, by)| by.name.as_str()).filter(|_| uneven);
         let by = spreading_attribute(mapping).filter(|name| Some(*name) != uneven);

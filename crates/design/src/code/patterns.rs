@@ -277,4 +277,11 @@ pub(super) const PATTERNS: &[Code] = &[
         rules: &[46, 52],
         page: "Two patterns have the same inputs, the same result and the same conditions, and so the same requests and the same answer (`articlesOfUser` and `favoriteArticles`, both `in = [\"userId\"], out = \"Article*\"`), although a relationship also leads from the inputs to the result. If that one is meant, name it: `via = \"Favorite\"`. Otherwise declare the pattern once.",
     },
+    Code {
+        code: "P135",
+        title: "more requests than a caller sends",
+        severity: Severity::Error,
+        rules: &[74],
+        page: "A caller that does not know a part of the partition key sends a request for each value that it may have: each shard, each time bucket of the range, each value that `where` lists, and each combination of them. No key serves a pattern by more than 10,000 requests at once, and more than 1,000 are a warning, unless the pattern is rare. Time buckets that are read in turn, until a limit is reached, are not counted. Declare fewer shards (one takes 1,000 writes a second), shard `by` what the caller knows, choose larger time buckets or a shorter range, or give the entity an index without the part that is not known.",
+    },
 ];

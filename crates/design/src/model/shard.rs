@@ -4,6 +4,9 @@ use crate::item::Attributes;
 use crate::template::SHARD;
 use std::ops::Range;
 
+/// The most shards of a key. Each takes 1,000 writes a second, and a read of all of them is as many requests.
+pub const MAX_SHARDS: u64 = 10_000;
+
 /// How the items of one logical partition key are spread over shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {

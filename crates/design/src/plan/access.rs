@@ -125,7 +125,7 @@ impl<'m> Planner<'_, 'm> {
         let alternatives = alternatives(&mapping, &values, &fixed, &compared.cloned().collect::<Vec<_>>());
         let shards = ReadShards::new(&mapping, &self.pattern.inputs, &values, &alternatives, &fixed);
         let each = alternatives.values().map(|values| values.len() as u64).chain([shards.requests]);
-        Ok(Access {
+        let access = Access {
             partition: mapping.partition.substitute(constant),
             sort: match sort.template() {
                 Some(template) => sort.with(template.substitute(constant)),
@@ -148,7 +148,8 @@ impl<'m> Planner<'_, 'm> {
             // All items of a time bucket are read, whichever of its times is asked for.
             fixed: fixed.into_iter().filter(|name| !is_bucket_only(name, &known_parts, entity)).collect(),
             mapping,
-        })
+        };
+        access.sendable()
     }
 
     /// The same access by a request that may read all that starts with the part of its sort key that narrows it.

@@ -99,6 +99,13 @@ pub enum Obstacle {
         /// Its attributes that an item may lack.
         optional: Vec<String>,
     },
+    /// A call would send more requests than a caller does.
+    Scattered {
+        /// The number of requests.
+        requests: u64,
+        /// What they are for, each with its number: their product is that of the requests.
+        factors: Vec<(u64, String)>,
+    },
     /// The whole sort key is known, and several items can have it in no particular order.
     Tied {
         /// The attribute of the order.
@@ -126,7 +133,7 @@ impl Obstacle {
             Obstacle::Range { .. } | Obstacle::Order { .. } => 6,
             Obstacle::Tied { .. } | Obstacle::Coarse { .. } | Obstacle::Interleave { .. } => 7,
             Obstacle::Consistency | Obstacle::Projection { .. } => 8,
-            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } => 9,
+            Obstacle::Unsorted { .. } | Obstacle::Delimited { .. } | Obstacle::Scattered { .. } => 9,
             Obstacle::Foreign { .. }
             | Obstacle::Lacking { .. }
             | Obstacle::Unlinked { .. }

@@ -4,7 +4,7 @@ use super::Reader;
 use super::attribute_names::LONGEST;
 use super::field::Section;
 use crate::finding::closest;
-use crate::model::shard::ShardHash;
+use crate::model::shard::{MAX_SHARDS, ShardHash};
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
@@ -210,6 +210,10 @@ impl Reader {
         let inner = self.inner(section, "shard")?;
         self.only(&inner, &["by", "hash", "count"]);
         let count = self.whole(&inner, "count").unwrap_or(1);
+        if count > MAX_SHARDS {
+            let wanted = format!("at most {MAX_SHARDS}: who does not know the shard reads them all");
+            self.wrong(&inner, "count", &wanted, "10");
+        }
         let hash = self.choice(&inner, "hash", &ShardHash::NAMES).and_then(|name| ShardHash::parse(&name));
         let by = self.text(&inner, "by").filter(|by| by != "random");
         Some(Shard { by, hash: hash.unwrap_or_default(), count })

@@ -302,6 +302,14 @@ pub const UNSERVED: &[Planter] = &[
         m.pattern("liked", &[&owner], &[&out], &[]);
         pattern("liked")
     }),
+    planter("", "P135", |m| {
+        let (section, field) = (entity(&m.record), format!("index.{}", m.by_state));
+        let entry = m.draft.get(&section, &field)?.to_owned();
+        let (start, end) = (entry.find("shard = {")?, entry.find(" }, count")?);
+        let entry = format!("{}shard = {{ count = 9000{}", &entry[..start], &entry[end..]);
+        m.draft.set(&section, &field, entry);
+        pattern("work")
+    }),
     planter("", "P132", |m| {
         let (keys, home, prefix) = (m.keys.clone(), m.home(&m.owner), m.prefix(&m.record));
         request(m, "newest", &format!("{} = '{home}' AND begins_with({}, '{prefix}2026')", keys[0], keys[1]));

@@ -21,6 +21,7 @@ use partita_design::generate::Generator;
 use partita_design::item::Item;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::{Bounds, Pattern};
+use partita_design::plan::scatter::MAX_REQUESTS;
 use partita_design::plan::trial::{
     Known, Page, PreparedPlan, Taken, asked_model, asks_for_all, calls, counted_model, difference, expected,
     known,
@@ -35,6 +36,8 @@ use std::time::Duration;
 const CALLS: [usize; 2] = [100, 10];
 /// How many items are compared to find those that the calls of a pattern mean, before fewer calls are measured.
 const COMPARED: usize = 2_000_000;
+/// After how many requests no further call of a pattern is measured.
+const ENOUGH_REQUESTS: u64 = 20_000;
 /// How many rows of the first call are shown.
 const ROWS: usize = 3;
 
@@ -141,6 +144,8 @@ struct Measured {
     rows: Vec<Item>,
     time: Vec<Duration>,
     wrong: u64,
+    /// How many requests a call would send that is not tried for that reason.
+    excessive: Option<u64>,
     /// What was wrong with the first of them.
     difference: Option<String>,
 }
@@ -202,7 +207,16 @@ fn measure(
     let mut measured = Measured::default();
     let prepared = PreparedPlan::new(model, pattern, plan, all);
     let [most, least] = CALLS;
+    let mut requests = 0;
     for call in calls(pattern, all, (COMPARED / all.len().max(1)).clamp(least, most)) {
+        let number = prepared.most_requests(&call);
+        if number > MAX_REQUESTS {
+            measured.excessive = Some(number);
+            continue;
+        }
+        if requests > ENOUGH_REQUESTS {
+            break;
+        }
         let mut time = Duration::ZERO;
         let send = |operation: &'static str, body: &Value| {
             let start = clock::monotonic_now();
@@ -218,6 +232,7 @@ fn measure(
             measured.difference.get_or_insert(difference);
         }
         measured.calls += 1;
+        requests += answer.taken().pages;
         measured.taken.push(answer.taken());
         if measured.rows.is_empty() {
             measured.rows = answer.items;
@@ -253,6 +268,11 @@ impl Prediction<'_, '_> {
 }
 
 fn print_measured(pattern: &Pattern, prediction: &Prediction<'_, '_>, measured: &Measured, width: usize) {
+    if let Some(requests) = measured.excessive.filter(|_| measured.calls == 0) {
+        let requests = format_number(requests as f64);
+        println!("{:width$} a call would send {requests} requests: it is not tried", pattern.name);
+        return;
+    }
     if measured.calls == 0 {
         println!("{:width$} nothing among the items to ask for; more --items may help", pattern.name);
         return;

@@ -132,6 +132,20 @@ impl<'a, 'm> PreparedPlan<'a, 'm> {
         PreparedPlan { model, pattern, plan, existing }
     }
 
+    /// Returns how many requests a step sends at most for a call, or for one of the items that it follows.
+    pub fn most_requests(&self, call: &Call) -> u64 {
+        let steps = self.plan.steps.iter().zip(&self.existing);
+        let of_step = |(step, existing): (&Step<'m>, &Existing)| {
+            let mut known = call.values.clone();
+            // Whatever value an item has there.
+            let links = step.follow.iter().flat_map(|follow| &follow.links);
+            known.extend(links.map(|link| (link.to.clone(), String::new())));
+            let (model, pattern, range) = (self.model, self.pattern, call.range.as_ref());
+            RequestValues { model, pattern, step, range, existing }.number(&known)
+        };
+        steps.map(of_step).max().unwrap_or_default()
+    }
+
     /// Carries out the plan for one call.
     ///
     /// # Errors

@@ -49,8 +49,7 @@ impl RequestValues<'_, '_> {
     /// Returns the texts of every request for these known values. Time buckets that are read in turn are a round each; all other requests are one round.
     pub fn rounds(&self, known: &Attributes) -> Vec<Vec<Vec<(usize, KeyTexts)>>> {
         let mut sets = vec![known.clone()];
-        // The shard may follow from one of the alternatives.
-        for field in self.step.alternatives.keys().map(String::as_str).chain(self.step.partition.fields()) {
+        for field in self.unknown_fields(known) {
             if !sets[0].contains_key(field) {
                 sets = sets
                     .into_iter()
@@ -78,6 +77,27 @@ impl RequestValues<'_, '_> {
             rounds.reverse();
         }
         rounds
+    }
+
+    /// Returns the number of the requests of [`RequestValues::rounds`], without making them.
+    pub fn number(&self, known: &Attributes) -> u64 {
+        let mut known = known.clone();
+        let mut requests = 1_u64;
+        for field in self.unknown_fields(&known.clone()) {
+            if !known.contains_key(field) {
+                let values = self.values_of(field, &known);
+                requests = requests.saturating_mul(values.len() as u64);
+                known.extend(values.into_iter().next().map(|value| (field.to_owned(), value)));
+            }
+        }
+        requests
+    }
+
+    /// The fields whose values the caller does not know. The shard may follow from one of the alternatives, which come first.
+    fn unknown_fields(&self, known: &Attributes) -> Vec<&str> {
+        let alternatives = self.step.alternatives.keys().map(String::as_str);
+        let fields = alternatives.chain(self.step.partition.fields());
+        fields.filter(|field| !known.contains_key(*field)).collect()
     }
 
     /// The values of a field that the caller does not know: all shards, all alternatives, the time buckets of the range or those of existing items.

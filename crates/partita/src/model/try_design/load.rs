@@ -16,6 +16,7 @@ use partita_design::generate::Generator;
 use partita_design::item::item_size;
 use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::{Pattern, Write};
+use partita_design::plan::scatter::MAX_REQUESTS;
 use partita_design::plan::trial::{Call, Known, PreparedPlan, calls};
 use partita_design::plan::{Plan, plan};
 use serde_json::Value;
@@ -91,10 +92,10 @@ fn tasks<'a, 'm>(
     scale: f64,
 ) -> Vec<Task<'a, 'm>> {
     let reads = plans.iter().filter_map(|(pattern, plan)| {
-        let work = Work::Read {
-            prepared: PreparedPlan::new(model, pattern, plan, all),
-            calls: calls(pattern, all, CALLS),
-        };
+        let prepared = PreparedPlan::new(model, pattern, plan, all);
+        let mut calls = calls(pattern, all, CALLS);
+        calls.retain(|call| prepared.most_requests(call) <= MAX_REQUESTS);
+        let work = Work::Read { prepared, calls };
         Some(Task { work, name: &pattern.name, rate: pattern.rps? * scale, sent: AtomicU64::new(0) })
     });
     let writes = model.writes.iter().filter_map(|write| {
