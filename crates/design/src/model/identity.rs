@@ -30,10 +30,11 @@ impl Entity {
     }
 
     fn id_named_after(&self, entity: &str) -> Option<&str> {
-        let own = format!("{}id", entity.to_lowercase());
+        let own = || lower_letters(entity).chain("id".chars());
+        // Letter by letter: this is asked for every attribute of every item that is generated.
         let named = |attribute: &&Attribute| {
-            let name = attribute.name.to_lowercase().replace(['_', '-'], "");
-            name == own || name == "id"
+            let name = || lower_letters(&attribute.name).filter(|letter| !['_', '-'].contains(letter));
+            name().eq(own()) || name().eq("id".chars())
         };
         self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
     }
@@ -51,4 +52,8 @@ impl Entity {
         let id = self.own_id().filter(|_| !self.edge.is_empty() && self.identity.is_empty())?;
         (self.has_key_field(id) && !is_end(id)).then_some(id)
     }
+}
+
+fn lower_letters(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().flat_map(char::to_lowercase)
 }
