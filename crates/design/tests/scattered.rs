@@ -77,6 +77,15 @@ fn a_pattern_is_not_served_by_more_requests_than_a_caller_sends() {
 }
 
 #[test]
+fn fewer_shards_are_proposed() {
+    let proposed = |text: &str| scattered(text).unwrap().repair.map(|repair| repair.help).unwrap_or_default();
+    let fewer = |count: u64| format!("declare shard.count = {count} for Event");
+    assert_eq!(proposed(&sharded(9_000)), fewer(1_000));
+    let year = ", range = { by = \"at\", from = \"2026-01-01\", to = \"2026-12-31\" }";
+    assert_eq!(proposed(&events("#{shard}#{at:day}", "shard = { count = 1000 }", year)), fewer(2));
+}
+
+#[test]
 fn listed_values_multiply() {
     let names = ["s", "t", "u"];
     let choices: Vec<String> = (0..30).map(|number| format!("V{number}")).collect();

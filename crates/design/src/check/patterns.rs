@@ -91,6 +91,11 @@ impl<'m> Checker<'m> {
             // The table's key in full may be another identity, and an index costs writes.
             Obstacle::Coarse { by, .. } => remedy::in_full(unserved, by).into_iter().collect(),
             Obstacle::Foreign { inputs } => self.only_way(pattern, unserved.entity, inputs),
+            Obstacle::Scattered { requests, .. } => {
+                let fewer = scattered::fewer_shards(unserved.location, unserved.entity, *requests);
+                let indexes = remedy::indexes_for(self.model, pattern, unserved.entity);
+                fewer.into_iter().chain(indexes).collect()
+            }
             Obstacle::Consistency
             | Obstacle::Lacking { .. }
             | Obstacle::Unlinked { .. }

@@ -4,13 +4,15 @@ use super::FindingText;
 use crate::check::Checker;
 use crate::finding::Severity;
 use crate::formatting::{format_number, thousands};
-use crate::model::Pattern;
+use crate::keys::key_mapping::TableOrIndex;
+use crate::model::{Entity, Index, Pattern};
 use crate::plan::afterwards::Afterwards;
 use crate::plan::scatter::MAX_REQUESTS;
 use crate::plan::{Plan, Step};
+use crate::repair::{Edit, Repair};
 
 /// From this many requests a call on, a scattered read is a warning.
-const MANY_REQUESTS: f64 = 1_000.0;
+const MANY_REQUESTS: u64 = 1_000;
 
 /// What makes requests fewer.
 const FEWER: &str =
@@ -29,6 +31,22 @@ pub(super) fn refused(location: &str, requests: u64, factors: &[(u64, String)], 
     ("P135", message, format!("{FEWER}; or {add}"))
 }
 
+/// The number of shards with which a call sends no more requests than are usual.
+pub(super) fn fewer_shards(location: TableOrIndex<'_>, entity: &Entity, requests: u64) -> Option<Repair> {
+    let all = location.mapping(entity)?.shards();
+    let count = MANY_REQUESTS / (requests / all).max(1);
+    if count == 0 || count >= all {
+        return None;
+    }
+    let has_own = |index: &&Index| entity.index_key(&index.name).is_some_and(|own| own.shard.is_some());
+    let place = match location.index.filter(has_own) {
+        Some(index) => vec!["entity", &entity.name, "index", &index.name, "shard", "count"],
+        None => vec!["entity", &entity.name, "shard", "count"],
+    };
+    let help = format!("declare shard.count = {count} for {}", entity.name);
+    Some(Repair { help, edits: vec![Edit::set(&place, count.to_string())] })
+}
+
 impl<'m> Checker<'m> {
     pub(super) fn scattered(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
         let is_in_turn =
@@ -37,7 +55,7 @@ impl<'m> Checker<'m> {
         let Some(step) = plan.steps.first().filter(sent_at_once).filter(|_| !pattern.is_rare()) else {
             return;
         };
-        if step.fan_out <= MANY_REQUESTS || step.fan_out_basis.is_assumed() {
+        if step.fan_out <= MANY_REQUESTS as f64 || step.fan_out_basis.is_assumed() {
             return;
         }
         let finding = self.about_pattern("P135", Severity::Warning, pattern);
@@ -46,8 +64,10 @@ impl<'m> Checker<'m> {
             format_number(step.fan_out),
             step.location.name()
         );
+        let repair = fewer_shards(step.location, step.targets[0], step.fan_out as u64);
+        let help = format!("{FEWER}; or declare importance = \"rare\"");
         self.report(
-            finding.with_message(message).with_help(format!("{FEWER}; or declare importance = \"rare\"")),
+            finding.with_message(message).with_help(help).with_proposals(repair.into_iter().collect()),
         );
     }
 }
