@@ -1858,3 +1858,72 @@ fn markers_that_expire_go_and_come_with_the_rule_that_needs_them() {
         "{items:?}"
     );
 }
+
+#[test]
+fn an_enforced_application_writes_in_the_old_form_what_has_its_new_form_under_the_same_key() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let text = |user: &str, team: &str, job: &str, mail: &str| {
+        let was = |name: &str, before: &str| {
+            if name == before { String::new() } else { format!("was = \"{before}\"\n") }
+        };
+        let renamed = if mail == "mail" { "\"string\"" } else { "{ type = \"string\", was = \"mail\" }" };
+        format!(
+            "format = 1\n[table]\nname = \"Users\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n[entity.{user}]\n{}attributes = {{ id = \"id\", {mail} = {renamed} }}\nkey = [\"U#{{id}}\", \"U\"]\nunique = [\"{mail}\"]\n\
+             [entity.{team}]\n{}copies = \"{user}\"\nattributes = {{ id = \"id\", {mail} = {renamed} }}\nkey = [\"C#{{id}}\", \"C\"]\n\
+             [entity.{job}]\n{}attributes = {{ id = \"id\", job = \"id\", state = \"string\" }}\nkey = [\"U#{{id}}\", \"J#{{job}}\"]\n",
+            was(user, "User"),
+            was(team, "UserCopy"),
+            was(job, "Job"),
+        )
+    };
+    let old = model_file(&folder, "old.toml", &text("User", "UserCopy", "Job", "mail"));
+    let new = model_file(&folder, "new.toml", &text("Person", "PersonCopy", "Task", "email"));
+    create_table(&server, "Users");
+    let user = |kind: &str, key: &str, mail: &str| json!({ "PK": { "S": format!("{key}#1") }, "SK": { "S": key }, "type": { "S": kind }, "id": { "S": "1" }, "mail": { "S": mail } });
+    let marker = |mail: &str| {
+        let key = format!("UNIQUE#User#mail#{mail}");
+        json!({ "PK": { "S": key }, "SK": { "S": key } })
+    };
+    let job = |state: &str| json!({ "PK": { "S": "U#1" }, "SK": { "S": "J#1" }, "type": { "S": "Job" }, "id": { "S": "1" }, "job": { "S": "1" }, "state": { "S": state } });
+    let put = |item: serde_json::Value| json!({ "Put": { "TableName": "Users", "Item": item } });
+    let transact = |actions: Vec<serde_json::Value>| {
+        let (code, answer) = server.call("TransactWriteItems", &json!({ "TransactItems": actions }));
+        assert_eq!(code, 200, "{answer}");
+    };
+    server.model(0, &["attach", &old, "--enforce"]);
+    transact(vec![
+        put(user("User", "U", "a")),
+        put(user("UserCopy", "C", "a")),
+        put(marker("a")),
+        put(job("NEW")),
+    ]);
+    let mut following = Following::start(&server, &["migrate", &old, &new]);
+    following.wait_until_caught_up();
+    assert!(sorted_items(&server, "Users").join(" ").contains("PersonCopy"));
+    transact(vec![
+        put(user("User", "U", "b")),
+        put(user("UserCopy", "C", "b")),
+        json!({ "Delete": { "TableName": "Users", "Key": marker("a"), "ConditionExpression": "attribute_exists(PK)" } }),
+        put(marker("b")),
+    ]);
+    for (state, operation) in [("RUNS", "PutItem"), ("DONE", "ExecuteStatement")] {
+        let request = match operation {
+            "PutItem" => json!({ "TableName": "Users", "Item": job(state) }),
+            _ => {
+                json!({ "Statement": format!("UPDATE \"Users\" SET state = '{state}' WHERE PK = 'U#1' AND SK = 'J#1'") })
+            }
+        };
+        let (code, answer) = server.call(operation, &request);
+        assert_eq!(code, 200, "{answer}");
+    }
+    let (code, printed) = following.stop();
+    assert_eq!(code, Some(0), "{printed}");
+    let found = sorted_items(&server, "Users");
+    assert_eq!(found.len(), 4, "{found:?}");
+    let text = found.join(" ");
+    for part in ["Person", "PersonCopy", "\"Task\"", "UNIQUE#Person#email#b", "DONE"] {
+        assert!(text.contains(part), "{part}: {found:?}");
+    }
+    assert!(!text.contains("\"mail\"") && !text.contains("\"a\""), "{found:?}");
+}

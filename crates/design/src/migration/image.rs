@@ -97,6 +97,21 @@ impl<'m> Transition<'m> {
         made.map_or_else(Image::Unknown, |new| Image::Item(Box::new(new)))
     }
 
+    /// What an item or a copy is in the new model under the key that it has; `None` if it has no form there.
+    pub(super) fn form_at_same_key(&self, item: &Item) -> Option<Item> {
+        let texts = attributes(item);
+        if is_marker(self.old, &texts) || is_marker(self.new, &texts) {
+            return None;
+        }
+        let (before, after) = self.entities(item, &texts, true).ok()?;
+        let values = Values::new(self, before, after, item, &texts);
+        if self.contradiction(before, after, &texts, &values).is_some() {
+            return None;
+        }
+        let formed = new_keys(self, before, after, item, &values).ok()?;
+        (key_of(self.new, &formed) == key_of(self.old, item)).then_some(formed)
+    }
+
     /// Makes the item of the new model from the values of the old one.
     fn new_item(
         &self,

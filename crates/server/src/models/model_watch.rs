@@ -278,8 +278,9 @@ impl ModelWatch {
 
     /// About how many steps it takes to judge a decision of these writes.
     pub fn steps<'a>(&self, writes: impl Iterator<Item = [Option<ItemRef<'a>>; 3]> + Clone) -> usize {
-        let former = self.former.as_ref().map_or(0, |former| former.steps(writes.clone()));
-        self.effort.steps(writes) + former
+        let own = self.effort.steps(writes.clone());
+        // While items move, each model may judge them twice: as they are stored, and in its own form.
+        self.former.as_ref().map_or(own, |former| 2 * (own + former.steps(writes)))
     }
 
     pub fn is_enforced(&self) -> bool {
