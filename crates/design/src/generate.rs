@@ -155,16 +155,21 @@ impl<'m> Generator<'m> {
         bundle
     }
 
+    /// The original whose values a copy has, and its number.
+    fn original_of(&self, entity: &Entity, number: u64) -> Option<(&'m Entity, u64)> {
+        let original = self.model.entity(entity.copies.as_deref()?)?;
+        match self.model.versioned_original(entity) {
+            Some(original) => Some((original, self.newest_version(original, number))),
+            None if !self.model.has_own_identity(entity) && original.copies.is_none() => {
+                Some((original, number))
+            }
+            None => None,
+        }
+    }
+
     /// Gives a copy exactly the values that its original has.
     fn match_original(&self, entity: &Entity, number: u64, item: &mut Item) {
-        let Some(original) = entity.copies.as_deref().and_then(|name| self.model.entity(name)) else {
-            return;
-        };
-        let number = match self.model.versioned_original(entity) {
-            Some(original) => self.newest_version(original, number),
-            None if !self.model.has_own_identity(entity) && original.copies.is_none() => number,
-            None => return,
-        };
+        let Some((original, number)) = self.original_of(entity, number) else { return };
         let source = self.item(original, number);
         for attribute in entity.attributes.iter().filter(|own| original.attribute(&own.name).is_some()) {
             match source.get(&attribute.name) {
@@ -267,7 +272,7 @@ impl<'m> Generator<'m> {
         let mut drawn = Vec::new();
         for attribute in &entity.attributes {
             let name = attribute.name.as_str();
-            if values.contains_key(name) || entity.aggregates.iter().any(|aggregate| aggregate.name == name) {
+            if values.contains_key(name) || self.is_aggregate(entity, name) {
                 continue;
             }
             // All versions of one thing have its identity.

@@ -88,6 +88,37 @@ expect = { count = 60 }
 }
 
 #[test]
+fn a_copy_is_in_indexes_by_the_aggregates_of_its_original() {
+    for (cnt, last) in [("int", "int?"), ("int?", "int?")] {
+        let text = format!(
+            r##"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Post]
+attributes = {{ postId = "id", title = "string" }}
+key = ["POST#{{postId}}", "POST"]
+aggregates = {{ cnt = "count Like", last = "max Like.at" }}
+expect = {{ count = 10 }}
+[entity.Card]
+copies = "Post"
+attributes = {{ postId = "id", cnt = "{cnt}", last = "{last}" }}
+key = ["CARD#{{postId}}", "CARD#{{cnt}}"]
+index.GSI1 = {{ key = ["CNT#{{cnt}}", "LAST#{{last}}"] }}
+[entity.Like]
+attributes = {{ likeId = "id", postId = "id", at = "int" }}
+key = ["LIKE#{{likeId}}", "LIKE"]
+expect = {{ count = 7 }}
+"##
+        );
+        let model = support::model(&support::with_table(&text));
+        let items = support::items_of(&model, 27);
+        let with = |name: &str| items.iter().filter(|item| item.contains_key(name)).count();
+        assert!(with("GSI1PK") > 0 && with("last") == 2 * with("GSI1PK"), "{items:?}");
+        assert_eq!(support::violations(&model, &items), "");
+    }
+}
+
+#[test]
 fn items_whose_values_are_too_few_for_all_keys_are_left_out_with_their_copies() {
     let text = r##"
 [entity.Room]

@@ -13,8 +13,20 @@ pub type Aggregates = HashMap<(String, Identity, String, Option<u64>), Total>;
 type Parts = HashMap<Identity, Vec<u64>>;
 
 impl Generator<'_> {
-    /// Adds the aggregates of an item to its attributes.
+    /// Whether an attribute is an aggregate, of the entity or of what it copies: it is counted, not drawn.
+    pub(super) fn is_aggregate(&self, entity: &Entity, name: &str) -> bool {
+        let has = |entity: &Entity| entity.aggregates.iter().any(|aggregate| aggregate.name == name);
+        has(entity) || self.original_of(entity, 0).is_some_and(|(original, _)| has(original))
+    }
+
+    /// Adds the aggregates of an item to its attributes; a copy has those of its original.
     pub(super) fn add_aggregates(&self, entity: &Entity, number: u64, values: &mut Attributes) {
+        if let Some((original, number)) = self.original_of(entity, number) {
+            let mut counted = self.values(original, number, DEPTH);
+            self.add_aggregates(original, number, &mut counted);
+            counted.retain(|name, _| entity.attribute(name).is_some() && self.is_aggregate(original, name));
+            values.extend(counted);
+        }
         if entity.aggregates.is_empty() {
             return;
         }
