@@ -1039,7 +1039,7 @@ fn items_that_exchange_their_keys_move_together_and_those_that_wait_one_after_an
     let line = |step: &str| {
         format!(
             "format = 1\n[table]\nname = \"Line\"\nkeys = [\"PK\"]\n[entity.Step]\n\
-             attributes = {{ number = \"int\", next = \"int\" }}\nkey = [\"S#{{{step}}}\"]\n\
+             attributes = {{ number = \"int\", next = \"int\" }}\nkey = [\"S#{{{step}}}\"]\nunique = [\"{step}\"]\n\
              [pattern]\nstep = {{ in = [\"{step}\"], out = \"Step\" }}\n"
         )
     };
@@ -1051,10 +1051,18 @@ fn items_that_exchange_their_keys_move_together_and_those_that_wait_one_after_an
     for number in 0..12 {
         let numbers = |number: u32| json!({ "N": number.to_string() });
         let item = json!({ "PK": { "S": format!("S#{number}") }, "number": numbers(number), "next": numbers(number + 1) });
-        assert_eq!(server.call("PutItem", &json!({ "TableName": "Line", "Item": item })).0, 200);
+        let marker = json!({ "PK": { "S": format!("UNIQUE#Step#number#{number}") } });
+        for item in [item, marker] {
+            assert_eq!(server.call("PutItem", &json!({ "TableName": "Line", "Item": item })).0, 200);
+        }
     }
+    let dry = server.model(0, &["migrate", &old, &new]);
     let applied = server.model(0, &["migrate", &old, &new, "--apply"]);
-    assert!(applied.contains("        12 items move to another primary key"), "{applied}");
+    for figure in
+        ["        12 items move", "        12 markers of unique values are", "        96 write units"]
+    {
+        assert!(dry.contains(figure) && applied.contains(figure), "{dry}\n{applied}");
+    }
 }
 
 #[test]

@@ -293,7 +293,7 @@ impl<'t> Migration<'t> {
         summary: &mut MigrationSummary,
     ) -> Result<(), String> {
         let Image::Item(new) = &work.image else { return Ok(()) };
-        let plan = self.planner(found).plan(work, new);
+        let plan = Planner { is_foreseen: !apply, ..self.planner(found) }.plan(work, new);
         for name in &new.missing {
             *summary.missing.entry(format!("{}.{name}", new.entity.name)).or_default() += 1;
         }
@@ -428,6 +428,7 @@ impl<'t> Migration<'t> {
             is_followed: self.options.follow,
             keeps_old_markers: self.keeps_old_markers,
             is_carried: self.is_carrying,
+            is_foreseen: false,
             successors: self.successors.as_ref(),
             belongings: &[],
         }

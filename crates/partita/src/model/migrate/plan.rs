@@ -98,6 +98,8 @@ pub struct Planner<'p> {
     pub keeps_old_markers: bool,
     /// Whether this is a change of the application, which has not been compared with all other items.
     pub is_carried: bool,
+    /// Whether nothing is written yet: in place, whatever has the new key of another item will have left it by then, or is named as a collision.
+    pub is_foreseen: bool,
     /// Where items are whose old key does not tell what they have become.
     pub successors: Option<&'p Successors<'p>>,
     /// The keys of markers and copies that a carried item has where it is now.
@@ -234,7 +236,8 @@ impl Planner<'_> {
             plan.fate = Fate::Paired;
             return;
         }
-        let found = self.found.get(&target.table, &new_key);
+        let leaves = in_place && self.is_foreseen;
+        let found = self.found.get(&target.table, &new_key).filter(|_| !leaves);
         let expected = match found {
             None => Expected::Absent,
             Some(found) if !in_place && is_same(found, &new.item) => return,

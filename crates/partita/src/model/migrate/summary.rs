@@ -163,14 +163,11 @@ impl MigrationSummary {
         self.blocked.add(key);
     }
 
-    /// Adds what only the keys of all items show. What is blocked now is free once the other item has moved.
+    /// Adds what only the keys of all items show.
     pub fn add_findings(&mut self, findings: &LedgerFindings, in_place: bool) {
         self.removed += if in_place { findings.orphan_count } else { 0 };
         self.stranded = findings.stranded;
         self.markers = self.markers.saturating_sub(findings.surplus_markers);
-        if in_place {
-            self.moved += std::mem::take(&mut self.blocked).count;
-        }
     }
 
     pub fn is_blocked(&self) -> bool {
