@@ -1113,6 +1113,42 @@ fn rule_92_what_expires_is_not_counted() {
 }
 
 #[test]
+fn an_aggregate_is_of_the_type_of_its_attribute() {
+    let declared = |attributes: &str| {
+        let text = writing("{ create = \"Customer\" }");
+        let text = text.replace("version = \"int\" }", &format!("version = \"int\", {attributes} }}"));
+        text.replace(
+            "last = \"max Order.createdAt\"",
+            "last = \"max Order.createdAt\", due = \"sum Order.price\"",
+        )
+        .replace("createdAt = \"timestamp\" }", "createdAt = \"timestamp\", price = \"decimal?\" }")
+    };
+    let right = [
+        "orders = \"int\"",
+        "orders = \"decimal?\"",
+        "due = \"decimal\"",
+        "last = \"timestamp?\"",
+        "last = \"string?\"",
+    ];
+    for attributes in right {
+        assert!(!has(&declared(attributes), "P521", Error), "{attributes}");
+    }
+    let wrong = [
+        ("orders = \"string\"", "orders = \"int\""),
+        ("orders = { type = \"date\", optional = true }", "orders = { type = \"int?\", optional = true }"),
+        ("due = \"int?\"", "due = \"decimal?\""),
+        ("last = \"date?\"", "last = \"timestamp?\""),
+    ];
+    for (attributes, repaired) in wrong {
+        let found =
+            findings(&declared(attributes)).into_iter().find(|finding| finding.code == "P521").unwrap();
+        let text =
+            partita_design::repair::apply(&declared(attributes), &found.repair.unwrap().edits).unwrap();
+        assert!(text.contains(repaired) && !has(&text, "P521", Error), "{text}");
+    }
+}
+
+#[test]
 fn rule_108_aggregates_are_declared_and_audited() {
     let text = writing("{ create = \"Customer\" }");
     let model =

@@ -7,7 +7,9 @@ use super::limits::a_few_at_a_time;
 use super::writes::item_twice::joined;
 use crate::finding::Severity;
 use crate::formatting::list;
-use crate::model::{Action, Aggregate, Entity, Verb, Write};
+use crate::model::value_type::ValueType;
+use crate::model::{Action, Aggregate, Entity, Function, Verb, Write};
+use crate::repair::{Edit, Repair, quoted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An action on an item, and the aggregates of its parent that change with it.
@@ -36,6 +38,7 @@ impl<'m> Checker<'m> {
             let mut changed: BTreeMap<(&str, &str), Changed<'_>> = BTreeMap::new();
             for aggregate in &parent.aggregates {
                 self.expiring(parent, aggregate);
+                self.held(parent, aggregate);
                 let writes = self.usage.writes_of(&aggregate.of).to_vec();
                 let Some(child) = model.entity(&aggregate.of) else { continue };
                 let later = enters_later(&writes, aggregate, child);
@@ -88,6 +91,36 @@ impl<'m> Checker<'m> {
             false => in_transaction(&Write { actions: rest, ..(*write).clone() }, joined.clone()),
         };
         self.report(finding.with_help(format!("write one: \"{joined}\"")).with_proposals(proposals));
+    }
+
+    /// The attribute of an aggregate admits what is counted, added up or found in others.
+    fn held(&mut self, parent: &Entity, aggregate: &Aggregate) {
+        let Some(attribute) = parent.attribute(&aggregate.name) else { return };
+        let child = self.model.entity(&aggregate.of);
+        let summarised = child.and_then(|child| child.attribute(&aggregate.attribute));
+        let kind = match (aggregate.function, summarised.map(|summarised| &summarised.kind)) {
+            (Function::Count, _) => &ValueType::Int,
+            (Function::Sum, Some(kind)) if !kind.is_number() => return,
+            (_, Some(kind)) => kind,
+            (_, None) => return,
+        };
+        if kind.is_within(&attribute.kind) {
+            return;
+        }
+        let (name, optional) = (&aggregate.name, if attribute.optional { "?" } else { "" });
+        let declaration = quoted(&format!("{}{optional}", kind.print()));
+        let help = format!("declare {name} = {declaration}, or give the aggregate an attribute of its own");
+        let path = ["entity", &parent.name, "attributes", name, "type"];
+        let repairs = [&path[..], &path[..4]].map(|path| {
+            let edits = vec![Edit::set(path, declaration.as_str())];
+            Repair { help: help.clone(), edits }
+        });
+        let finding = self.about_entity("P521", Severity::Error, parent).with_message(format!(
+            "{name} is {}, and {aggregate} is {}: no item has both",
+            attribute.kind.described(),
+            kind.described()
+        ));
+        self.report(finding.with_help(help.as_str()).with_proposals(repairs.into()));
     }
 
     /// An expiry is not part of a transaction.

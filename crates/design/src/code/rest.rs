@@ -250,6 +250,13 @@ pub(super) const REST: &[Code] = &[
         page: "DynamoDB takes only one action on an item, in a transaction as in a batch, and refuses the whole request otherwise. Two actions on one entity are about two items; here they are not: there is only one such item, both are about the copy of one original, both update aggregates of the one parent of an item, or one marker is listed twice. Write one action: `\"update Customer set orderCount, revenue\"`. It is a note where the keys decide: a transfer from an account to itself, a user who follows himself. The application sends such a request only if they differ.",
     },
     Code {
+        code: "P521",
+        title: "aggregate of another type than its attribute",
+        severity: Severity::Error,
+        rules: &[92, 108],
+        page: "An aggregate is the value of the attribute of its name. If the entity declares that with a type which does not admit it, every item breaks one of the two: a count is a whole number, a sum a number, and a least or greatest value of the type of what it is found in. Declare the attribute with that type, or leave it out of `attributes`: aggregates declare their attributes themselves.",
+    },
+    Code {
         code: "P601",
         title: "relational design",
         severity: Severity::Warning,

@@ -230,6 +230,12 @@ pub const WRITES: &[Planter] = &[
         m.draft.set(&entity(&m.record), "ttl", "\"amount\"");
         Some(entity(&m.owner))
     }),
+    planter("", "P521", |m| {
+        m.draft.get(&entity(&m.owner), "aggregates")?;
+        let (owner, count) = (m.owner.clone(), m.attribute("recordCount"));
+        m.draft.attribute(&owner, &format!("{count} = \"string\""));
+        Some(entity(&m.owner))
+    }),
     planter("", "P519", |m| {
         needs(m, &m.copy)?;
         let record = m.record.clone();
