@@ -1,6 +1,6 @@
 //! Checks a model statically: plans every pattern and applies every design rule, without data.
 
-mod aggregates;
+pub(crate) mod aggregates;
 mod bounds;
 mod conditions;
 mod copies;

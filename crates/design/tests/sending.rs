@@ -53,6 +53,41 @@ fn what_is_created_is_new_and_what_is_updated_exists() {
 }
 
 #[test]
+fn what_must_be_read_before_the_greatest_value_leaves_is_said() {
+    let said = |aggregates: &str, write: &str| {
+        let text = support::with_table(&format!(
+            "[entity.Post]\nattributes = {{ postId = \"id\" }}\nkey = [\"POST#{{postId}}\", \"POST\"]\naggregates = {{ {aggregates} }}\n\
+             [entity.Like]\nattributes = {{ postId = \"id\", userId = \"id\", at = \"date\", note = \"string\" }}\nkey = [\"POST#{{postId}}\", \"LIKE#{{userId}}\"]\n\
+             [pattern]\npost = {{ in = [\"postId\"], out = [\"Post\", \"Like*\"] }}\n[write]\nw = {{ transact = {write} }}\n"
+        ));
+        let model = support::model(&text);
+        let first = |text: String| {
+            text.lines().any(|line| {
+                line.trim_start_matches("# ").trim().starts_with("first read all other Like of that Post")
+            })
+        };
+        let (sent, explained) = (
+            requests(&model, Some("w"), Language::Cli),
+            partita_design::report::explain::text(&model, Some("w")),
+        );
+        assert_eq!(first(sent.clone()), first(explained.clone()), "{sent}{explained}");
+        let refused = sent.contains("only with a count of the same items");
+        (first(sent), refused)
+    };
+    let counted = "likes = \"count Like\", last = \"max Like.at\"";
+    let unlike = "[\"delete Like\", \"update Post set likes, last\"]";
+    assert_eq!(said(counted, unlike), (true, false));
+    assert_eq!(said("last = \"max Like.at\"", "[\"delete Like\", \"update Post set last\"]"), (true, true));
+    assert_eq!(said(counted, "[\"update Like set at\", \"update Post set last\"]"), (true, false));
+    assert_eq!(said(counted, "[\"update Like set note\", \"update Post set last\"]"), (false, false));
+    assert_eq!(said(counted, "[\"create Like\", \"update Post set likes, last\"]"), (false, false));
+    assert_eq!(
+        said("likes = \"count Like\"", "[\"delete Like\", \"update Post set likes\"]"),
+        (false, false)
+    );
+}
+
+#[test]
 fn bytes_are_sent_as_bytes() {
     let text = support::with_table(
         "[entity.Photo]\nattributes = { photoId = \"id\", thumbnail = \"binary\" }\nkey = [\"PHOTO#{photoId}\", \"PHOTO\"]\n\

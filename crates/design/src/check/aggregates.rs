@@ -170,7 +170,7 @@ impl<'m> Checker<'m> {
             );
             return;
         }
-        let undone = matches!(action.verb, Verb::Delete | Verb::Update) && !aggregate.function.is_additive();
+        let undone = cannot_be_undone(action, aggregate);
         let replaced =
             action.verb == Verb::Put && action.condition.is_none() && aggregate.function.is_additive();
         let (severity, message, help) = if undone {
@@ -209,6 +209,17 @@ fn missing_update(write: &Write, parent: &Entity, name: &str) -> Action {
     let set =
         if own.any(|own| own.set.iter().any(|set| set == name)) { Vec::new() } else { vec![name.to_owned()] };
     Action { set, ..update }
+}
+
+/// Whether an action may take away the least or greatest value that an aggregate has: only the items that remain show the next one.
+pub(crate) fn may_lose(action: &Action, aggregate: &Aggregate, child: &Entity) -> bool {
+    action.entity == child.name
+        && cannot_be_undone(action, aggregate)
+        && changes(action, aggregate, child, false)
+}
+
+fn cannot_be_undone(action: &Action, aggregate: &Aggregate) -> bool {
+    matches!(action.verb, Verb::Delete | Verb::Update) && !aggregate.function.is_additive()
 }
 
 /// Whether an action changes the value of an aggregate.

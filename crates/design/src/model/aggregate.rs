@@ -52,6 +52,11 @@ impl Function {
 }
 
 impl Aggregate {
+    /// Returns whether it is the count of the items that another aggregate summarises.
+    pub fn counts_for(&self, other: &Aggregate) -> bool {
+        self.function == Function::Count && self.of == other.of && self.filter == other.filter
+    }
+
     /// Parses `count Comment`, `sum Order.total` or `max Order.createdAt`, each with an optional `where`. The condition is
     /// returned as text.
     pub fn parse<'t>(name: &str, text: &'t str, span: Span) -> Option<(Aggregate, &'t str)> {

@@ -3,13 +3,14 @@
 use crate::audit::stale_keys;
 use crate::capacity::basis::Estimate;
 use crate::capacity::write_effects::{amplification, basis, effects, items_of_action, units};
+use crate::check::aggregates::may_lose;
 use crate::exchange::request_json::{declared_json, sent_json};
 use crate::exchange::write_requests::{items_shown, write_requests};
 use crate::formatting::{format_bytes, format_number, format_quantity, list, plural};
 use crate::generate::Generator;
 use crate::keys::key_sources::{KeySources, Presence};
 use crate::keys::keyspace::Keyspace;
-use crate::model::{Entity, Importance, Model, Pattern, Verb, Write};
+use crate::model::{Aggregate, Entity, Function, Importance, Model, Pattern, Verb, Write};
 use crate::plan::bounds::{BoundedField, LAST};
 use crate::plan::follow::Follow;
 use crate::plan::requirement::all_of;
@@ -324,8 +325,42 @@ fn readable(text: &str) -> String {
     text.replace(LAST, "…")
 }
 
-/// What must go before an item that summarises it: an enforced model accepts the deletion only then.
-pub(super) fn counted_first(model: &Model, write: &Write) -> Vec<String> {
+/// What the caller does before a write: an enforced model accepts it only then.
+pub(super) fn work_before(model: &Model, write: &Write) -> Vec<String> {
+    counted_first(model, write).into_iter().chain(remaining_first(model, write)).collect()
+}
+
+/// What must be read where the least or greatest value of an aggregate may leave.
+fn remaining_first(model: &Model, write: &Write) -> Vec<String> {
+    let mut first = Vec::new();
+    for parent in &model.entities {
+        let sets = |aggregate: &&Aggregate| {
+            let mut actions = write.actions.iter().filter(|action| action.entity == parent.name);
+            actions.any(|action| action.verb != Verb::Delete && action.set.contains(&aggregate.name))
+        };
+        for aggregate in parent.aggregates.iter().filter(sets) {
+            let Some(child) = model.entity(&aggregate.of) else { continue };
+            if !write.actions.iter().any(|action| may_lose(action, aggregate, child)) {
+                continue;
+            }
+            let best = if aggregate.function == Function::Min { "least" } else { "greatest" };
+            let is_counted = parent.aggregates.iter().any(|own| own.counts_for(aggregate));
+            let unless = if is_counted {
+                ""
+            } else {
+                "; an enforced model accepts that only with a count of the same items"
+            };
+            first.push(format!(
+                "read all other {} of that {}: if the {best} {} leaves, {} is theirs, and the transaction checks each of them{unless}",
+                child.name, parent.name, aggregate.attribute, aggregate.name
+            ));
+        }
+    }
+    first
+}
+
+/// What must go before an item that summarises it.
+fn counted_first(model: &Model, write: &Write) -> Vec<String> {
     let deleted = |entity: &str| {
         write.actions.iter().any(|action| action.verb == Verb::Delete && action.entity == entity)
     };
@@ -357,7 +392,7 @@ fn write_text(examples: &Generator<'_>, write: &Write) -> String {
             Estimate::new(effect.units, effect.basis).text("write unit")
         ));
     }
-    counted_first(model, write).iter().for_each(|work| text.push_str(&format!("  first {work}\n")));
+    work_before(model, write).iter().for_each(|work| text.push_str(&format!("  first {work}\n")));
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
         let Some(entity) = model.entity(&action.entity) else { continue };
         let touched = |name: &str| action.set.iter().any(|set| set == name);

@@ -1,6 +1,6 @@
 //! Requests ready to paste: as commands of the AWS CLI, as Python (boto3), as JavaScript (SDK version 3), or as JSON.
 
-use super::explain::counted_first;
+use super::explain::work_before;
 use crate::exchange::request_json::sent_json;
 use crate::exchange::write_requests::{Request, write_requests};
 use crate::generate::Generator;
@@ -48,7 +48,7 @@ pub fn requests(model: &Model, only: Option<&str>, language: Language) -> String
     }
     for write in model.writes.iter().filter(|write| wanted(&write.name)) {
         let requests = write_requests(&examples, write).into_iter().map(|request| (request, Vec::new()));
-        let first = counted_first(model, write);
+        let first = work_before(model, write);
         all.push(Named { name: &write.name, first, requests: requests.collect() });
     }
     match language {

@@ -11,7 +11,7 @@ use crate::audit::aggregates::{
     Amount, Contribution, Identity, Total, contributions, has_own_identity, identity, named,
 };
 use crate::audit::{Violation, violation};
-use crate::model::{Aggregate, Entity, Function, Model};
+use crate::model::{Aggregate, Entity, Model};
 use std::collections::BTreeMap;
 
 /// The item that has an aggregate: its entity and its identity.
@@ -131,10 +131,7 @@ impl<'a> SeenOwner<'a> {
 
     /// The count of the items that an aggregate summarises, which shows whether a decision contains all of them.
     fn count(&self, aggregate: &Aggregate) -> Option<&Aggregate> {
-        let is_count = |own: &&Aggregate| {
-            own.function == Function::Count && own.of == aggregate.of && own.filter == aggregate.filter
-        };
-        self.entity.aggregates.iter().find(is_count)
+        self.entity.aggregates.iter().find(|own| own.counts_for(aggregate))
     }
 
     /// Whether the decision contains all items that an aggregate summarises afterwards.
