@@ -88,6 +88,37 @@ fn what_must_be_read_before_the_greatest_value_leaves_is_said() {
 }
 
 #[test]
+fn no_two_writes_of_a_model_create_the_same_item() {
+    for entry in std::fs::read_dir(support::root().join("models")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let model = support::model(&std::fs::read_to_string(&path).unwrap());
+        let generator = Generator::of_examples(&model);
+        let mut created = HashSet::new();
+        for write in &model.writes {
+            for request in write_requests(&generator, write) {
+                let parts = request.input["TransactItems"].as_array().cloned();
+                let parts = parts.unwrap_or_else(|| vec![json!({ "Put": request.input })]);
+                for put in parts.iter().map(|part| &part["Put"]) {
+                    let is_new =
+                        put["ConditionExpression"].as_str().is_some_and(|text| text.contains("not_exists"));
+                    let key: Vec<String> =
+                        model.table.keys.iter().map(|name| put["Item"][name].to_string()).collect();
+                    assert!(
+                        !is_new || created.insert(key.clone()),
+                        "{} {}: {key:?}",
+                        path.display(),
+                        write.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn bytes_are_sent_as_bytes() {
     let text = support::with_table(
         "[entity.Photo]\nattributes = { photoId = \"id\", thumbnail = \"binary\" }\nkey = [\"PHOTO#{photoId}\", \"PHOTO\"]\n\

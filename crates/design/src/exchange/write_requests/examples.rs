@@ -43,6 +43,15 @@ pub fn items_shown(model: &Model, write: &Write, action: &Action, entity: &Entit
     if action.many { expected.clamp(2, MANY) } else { 1 }
 }
 
+/// How many items of an entity some writes create.
+fn created_by<'w>(model: &Model, writes: impl Iterator<Item = &'w Write>, entity: &Entity) -> u64 {
+    let creates = |action: &&Action| action.verb == Verb::Create && action.entity == entity.name;
+    let by_write = |write: &Write| -> u64 {
+        write.actions.iter().filter(creates).map(|action| items_shown(model, write, action, entity)).sum()
+    };
+    writes.map(by_write).sum()
+}
+
 /// The items that a write changes, in the order of its actions.
 pub(super) struct Examples<'a, 'w, 'm> {
     pub model: &'m Model,
@@ -161,7 +170,9 @@ impl<'a, 'w, 'm> Examples<'a, 'w, 'm> {
             values.extend(entity.lock.iter().map(|lock| (lock.clone(), "1".to_owned())));
             self.next_version(number, entity, turn, self.begun(entity, values), given)
         };
-        let first = self.generator.numbered(entity) + turn;
+        // What writes before this one create exists if they are sent one after another.
+        let earlier = self.model.writes.iter().take_while(|earlier| earlier.name != self.write.name);
+        let first = self.generator.numbered(entity) + created_by(self.model, earlier, entity) + turn;
         let items = || first..first.saturating_add(MAX_DRAWN);
         let named = items().map(|item| (item, &named, false)).take(if named == others { 0 } else { 1 });
         let under_existing = items().map(|item| (item, &others, false));
@@ -414,6 +425,7 @@ fn drawn<'b>(
     entity: &'b Entity,
     name: &'b str,
 ) -> impl Iterator<Item = String> + 'b {
-    let numbers = (generator.numbered(entity) + MANY..).take(MAX_DRAWN as usize);
+    let created = created_by(generator.model, generator.model.writes.iter(), entity);
+    let numbers = (generator.numbered(entity) + created.max(MANY)..).take(MAX_DRAWN as usize);
     numbers.filter_map(move |number| generator.values(entity, number, DEPTH).remove(name))
 }
