@@ -1539,6 +1539,7 @@ fn items_that_only_a_number_tells_apart_are_remarked() {
     let draft = infer(&items, &known("T", &["PK", "SK"])).unwrap();
     assert_fits(&draft, &items);
     assert!(draft.text().contains("! Those whose SK is 0 have other attributes"), "{}", draft.text());
+}
 
 #[test]
 fn a_damaged_time_among_many_decides_nothing() {
