@@ -98,7 +98,7 @@ fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
         .chunks(2)
         .map(pair)
         .collect::<Option<Vec<u8>>>()
-        .filter(|_| hexadecimal.len() % 2 == 0)
+        .filter(|_| hexadecimal.len().is_multiple_of(2))
 }
 
 #[cfg(test)]
