@@ -341,24 +341,18 @@ impl Template {
         (Template { parts: self.parts[..end].to_vec() }, &self.parts[end..])
     }
 
-    /// Returns the field inside which `text` ends, and how many characters of its value `text` has; `None` if it ends
-    /// elsewhere or does not fit.
-    pub fn truncated_field(&self, text: &str) -> Option<(&str, usize)> {
+    /// Returns the number of the field inside whose value `text` ends, and what `text` has of the value; `None` if it ends elsewhere or does not
+    /// fit.
+    pub fn truncated_field<'t>(&self, text: &'t str, types: &dyn FieldTypes) -> Option<(usize, &'t str)> {
         let mut rest = text;
         for (number, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
-                Part::Field { name, .. } => {
-                    let end = self.parts[number + 1..].first().and_then(|next| match next {
-                        Part::Text(literal) => rest.find(literal.as_str()),
-                        Part::Field { .. } => None,
-                    });
-                    match end {
-                        Some(end) => rest = &rest[end..],
-                        None if rest.is_empty() => return None,
-                        None => return Some((name, rest.chars().count())),
-                    }
-                }
+                Part::Field { .. } => match self.value_end(number, rest, types) {
+                    Some(end) => rest = &rest[end..],
+                    None if rest.is_empty() => return None,
+                    None => return Some((number, rest)),
+                },
             }
         }
         None

@@ -310,3 +310,59 @@ fn a_prefix_that_ends_in_what_a_value_may_contain_returns_more() {
     assert!(!has(&clerks("#", ""), "P133", Warning));
     assert!(!has(&clerks("-", ", filter = \"dept == 'sales'\""), "P133", Warning));
 }
+
+/// Animals of a zoo with this sort key, and a pattern over them with a declared request.
+fn zoo(sort: &str, asked: &str, request: &str) -> String {
+    with_table(&format!(
+        "[entity.Animal]\nattributes = {{ zooId = \"id\", kind = \"BIRD|FISH|CAT\", house = \"id\", age = {{ type = \"int\", min = 0, max = 99 }}, born = \"date\", tame = \"bool\", animalId = \"id\" }}\n\
+         identity = \"animalId\"\nkey = [\"ZOO#{{zooId}}\", \"{sort}\"]\n\
+         [pattern]\nsome = {{ {asked}, out = \"Animal*\", rps = 1, request = {{ condition = \"PK = 'ZOO#{{zooId}}' AND {request} }} }}\n"
+    ))
+}
+
+#[test]
+fn a_request_may_end_within_what_follows_a_value() {
+    for (field, value) in
+        [("house", "{house}"), ("age", "{age}"), ("kind", "{kind}"), ("kind", "BIRD"), ("age", "7")]
+    {
+        let asked = match value.starts_with('{') {
+            true => format!("in = [\"zooId\", \"{field}\"]"),
+            false => format!("in = [\"zooId\"], where = \"{field} == '{value}'\""),
+        };
+        let part = |condition: &str| {
+            zoo(&format!("PART#{{{field}}}#ANIMAL#{{animalId}}"), &asked, &format!("{condition}\""))
+        };
+        for behind in ["#", "#AN", "#ANIMAL", "#ANIMAL#"] {
+            let text = part(&format!("begins_with(SK, 'PART#{value}{behind}')"));
+            assert!(codes(&text, "pattern.some").is_empty(), "{value}{behind}: {:?}", findings(&text));
+        }
+        let text = part(&format!("SK BETWEEN 'PART#{value}#' AND 'PART#{value}#~'"));
+        assert!(codes(&text, "pattern.some").is_empty(), "{value}: {:?}", findings(&text));
+        if field != "kind" {
+            let cut = findings(&part(&format!("begins_with(SK, 'PART#{value}')")));
+            let cut = cut.iter().find(|finding| finding.code == "P106").unwrap();
+            assert!(cut.help.ends_with(&format!("'PART#{value}#'")), "{cut:?}");
+        }
+    }
+}
+
+#[test]
+fn a_prefix_may_end_with_a_choice_that_begins_no_other() {
+    for (asked, prefix) in [
+        ("in = [\"zooId\"], where = \"kind == 'BIRD'\"", "KIND#BIRD"),
+        ("in = [\"zooId\", \"kind\"]", "KIND#{kind}"),
+    ] {
+        let text = zoo("KIND#{kind}#{animalId}", asked, &format!("begins_with(SK, '{prefix}')\""));
+        assert!(codes(&text, "pattern.some").is_empty(), "{:?}", findings(&text));
+        let longer = text.replace("BIRD|FISH", "BIRD|BIRDLIKE");
+        assert!(has(&longer, "P106", Error), "{prefix}");
+    }
+}
+
+#[test]
+fn a_prefix_that_is_a_whole_key_is_compared() {
+    let text =
+        zoo("ANIMAL#{animalId}", "in = [\"zooId\", \"animalId\"]", "begins_with(SK, 'ANIMAL#{animalId}')\"");
+    let cut = findings(&text).into_iter().find(|finding| finding.code == "P106").unwrap();
+    assert_eq!(cut.help, "compare with the whole key: SK = 'ANIMAL#{animalId}'");
+}

@@ -254,7 +254,7 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                 return Some(Flaw::Early { field, value, is_start: false });
             }
             Part::Field { name, format } => {
-                let own = value_at(rest, key.parts.get(number + 1), *format);
+                let own = value_at(rest, key, number, entity);
                 rest = &rest[own.len()..];
                 if is_outside(own, entity, name, *format, end) {
                     return None;
@@ -301,14 +301,9 @@ fn ends_with(bound: &Template, field: &str) -> bool {
     matches!(bound.parts.last(), Some(Part::Field { name, .. }) if name == field)
 }
 
-/// The value of a field at the start of a text: up to the text that follows the field in the key.
-fn value_at<'t>(text: &'t str, next: Option<&Part>, format: Format) -> &'t str {
-    let end = match (next, format) {
-        (Some(Part::Text(literal)), _) => text.find(literal.as_str()),
-        (Some(Part::Field { .. }), Format::Bucket(length)) => Some(length),
-        _ => None,
-    };
-    end.and_then(|end| text.get(..end)).unwrap_or(text)
+/// The value of a field of a key, by its number, at the start of a text.
+fn value_at<'t>(text: &'t str, key: &Template, number: usize, entity: &Entity) -> &'t str {
+    key.value_end(number, text, entity).and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 fn is_time(text: &str) -> bool {

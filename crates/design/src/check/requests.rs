@@ -13,12 +13,13 @@ use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
 use crate::model::condition::{Comparison, Test};
 use crate::model::decimal::Decimal;
 use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Pattern, Request};
 use crate::plan::Step;
 use crate::plan::declared::{equal_to, read_by, region, sort_clause};
 use crate::plan::requirement::Requirement;
 use crate::source::Span;
-use crate::template::{FieldTypes, Part, SHARD, Template};
+use crate::template::{ATTRIBUTE_SEPARATOR, FieldTypes, Part, SHARD, Template};
 use narrow::about_type;
 
 impl<'m> Checker<'m> {
@@ -209,25 +210,27 @@ impl<'m> Checker<'m> {
     ) {
         let prefix = &clause.values[0];
         for mapping in targets.iter().filter_map(|entity| location.mapping(entity)) {
-            let Some(text) = sample(prefix, mapping.entity) else { continue };
-            let ended = mapping.sort.as_ref().and_then(|template| template.truncated_field(&text));
-            let Some(attribute) = ended.and_then(|(field, _)| mapping.entity.attribute(field)) else {
+            let Some((key, text)) = mapping.sort.as_ref().zip(sample(prefix, mapping.entity)) else {
                 continue;
             };
-            let is_field = |part: &&Part| matches!(part, Part::Field { name, .. } if *name == attribute.name);
-            let part = mapping.sort.iter().flat_map(|sort| &sort.parts).find(is_field);
-            let is_padded = matches!(part, Some(Part::Field { format, .. }) if format.length().is_some());
-            if attribute.kind.is_time() || attribute.kind.has_fixed_width() || is_padded {
+            let Some((number, begun)) = key.truncated_field(&text, mapping.entity) else { continue };
+            let ends_in_field = matches!(prefix.parts.last(), Some(Part::Field { .. }));
+            let begun = (!ends_in_field).then_some(begun);
+            let Some(Part::Field { name: field, .. }) =
+                key.parts.get(number).filter(|part| goes_on(part, begun, mapping.entity))
+            else {
                 continue;
-            }
-            let (field, delimiter) = (&attribute.name, mapping.entity.delimiter());
+            };
             let finding = Finding::new("P106", Severity::Error, pattern.subject(), &clause.span);
             self.report(
                 finding
                     .with_message(format!(
                         "begins_with '{prefix}' ends inside {field}: it also matches longer values of {field}"
                     ))
-                    .with_help(format!("end the prefix at a delimiter: '{prefix}{delimiter}'")),
+                    .with_help(match delimiter_behind(key, number) {
+                        Some(delimiter) => format!("end the prefix at a delimiter: '{prefix}{delimiter}'"),
+                        None => format!("compare with the whole key: {} = '{prefix}'", clause.key),
+                    }),
             );
             return;
         }
@@ -309,6 +312,24 @@ fn is_reversed(from: &Template, to: &Template, is_number: bool) -> bool {
     let is_above = match is_number {
         true => Decimal::parse(&from) > Decimal::parse(&to),
         false => from > to && !from.starts_with(&to),
+/// Returns whether several values of a field begin with a text; without one, whether some value begins with another.
+fn goes_on(part: &Part, begun: Option<&str>, entity: &Entity) -> bool {
+    let Part::Field { name, format } = part else { return false };
+    if let (Some(begun), Some(ValueType::Choice(choices))) = (begun, entity.type_of(name)) {
+        let begins =
+            |choice: &&String| format.apply(choice).is_some_and(|written| written.starts_with(begun));
+        return choices.iter().filter(begins).count() > 1;
+    }
+    Template { parts: vec![part.clone()] }.ends_in_variable_field(entity)
+}
+
+/// What a key has behind a field, by its number, as far as it is punctuation; `None` where the key attribute ends.
+fn delimiter_behind(key: &Template, number: usize) -> Option<&str> {
+    let Part::Text(literal) = key.parts.get(number + 1)? else { return None };
+    let end = literal.find(char::is_alphanumeric).filter(|end| *end > 0).unwrap_or(literal.len());
+    Some(&literal[..end]).filter(|_| !literal.starts_with(ATTRIBUTE_SEPARATOR))
+}
+
     };
     is_constant && is_above
 }

@@ -86,7 +86,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "prefix ends inside a value",
         severity: Severity::Error,
         rules: &[39],
-        page: "`begins_with 'DEPT#engineering'` also matches `DEPT#engineering-ops`. A prefix must end at a delimiter: end the parent's key with one (`DEPT#{name}#`), or end the prefix with one.",
+        page: "`begins_with 'DEPT#engineering'` also matches `DEPT#engineering-ops`. A prefix must end at a delimiter: end the parent's key with one (`DEPT#{name}#`), or end the prefix with one. A prefix may end with a choice that begins no other.",
     },
     Code {
         code: "P107",

@@ -1,6 +1,6 @@
 //! A text that a request compares a key with, beside the template of the key: which fields it gives, and which constants stand in their places.
 
-use super::{FieldTypes, Format, Part, Template};
+use super::{CharacterClass, FieldTypes, Format, Part, Template};
 use std::cmp::Ordering;
 
 /// A constant of a request in the place of a field of the key.
@@ -48,16 +48,32 @@ impl<'a> Remaining<'a> {
         self.text.is_empty() && self.parts.as_slice().is_empty()
     }
 
-    /// The text that stands for the value of a field, and whether it is the whole value.
-    fn value(&mut self, next: Option<&Part>, format: Format) -> (&'a str, bool) {
-        let end = match (next, format) {
-            (Some(Part::Text(literal)), _) => self.text.find(literal.as_str()),
-            (Some(Part::Field { .. }), Format::Bucket(length)) => Some(length.min(self.text.len())),
-            _ => None,
-        };
+    /// The text that stands for the value of a field of the key, by its number, and whether it is the whole value.
+    fn value(&mut self, key: &Template, number: usize, types: &dyn FieldTypes) -> (&'a str, bool) {
+        let end = key.value_end(number, self.text, types);
         let value = end.and_then(|end| self.text.get(..end)).unwrap_or(self.text);
         self.text = &self.text[value.len()..];
         (value, end.is_some())
+    }
+}
+
+impl Template {
+    /// Returns where the value of a field, by its number, ends at the start of a text: at what follows the field in the template, within which the
+    /// text may end. `None` if the text does not go on behind the value.
+    pub fn value_end(&self, number: usize, text: &str, types: &dyn FieldTypes) -> Option<usize> {
+        let Part::Field { name, format } = self.parts.get(number)? else { return None };
+        let literal = match (self.parts.get(number + 1)?, format) {
+            (Part::Text(literal), _) => literal,
+            (Part::Field { .. }, Format::Bucket(length)) => return Some(text.len().min(*length)),
+            (Part::Field { .. }, _) => return None,
+        };
+        let first = literal.chars().next()?;
+        if !CharacterClass::of(types, name, *format, true).contains(first) {
+            return text.find(first);
+        }
+        let ends_within = |start: &usize| literal.starts_with(&text[*start..]);
+        let within = || text.char_indices().map(|(start, _)| start).find(ends_within);
+        text.find(literal.as_str()).or_else(within)
     }
 }
 
@@ -97,7 +113,7 @@ pub fn align(request: &Template, key: &Template, types: &dyn FieldTypes) -> Alig
                 }
             }
             Part::Field { name, format } => {
-                let (text, is_whole) = rest.value(key.parts.get(number + 1), *format);
+                let (text, is_whole) = rest.value(key, number, types);
                 let (field, text) = (name.clone(), text.to_owned());
                 alignment.constants.push(Constant { field, format: *format, text, is_whole });
                 if !is_whole {
