@@ -367,10 +367,14 @@ fn k_a_short_upper_bound_loses_its_month() {
     }
     for right in [
         "BETWEEN 'ORDER#2024-01' AND 'ORDER#2024-06~'",
-        "BETWEEN 'ORDER#2024-01-01' AND 'ORDER#2024-06-30#~'",
+        "BETWEEN 'ORDER#2024-01-01' AND 'ORDER#2024-06-30~'",
+        "BETWEEN 'ORDER#2024-01-01' AND 'ORDER#2024-06-30#\u{10FFFF}'",
     ] {
         assert!(codes(&to(right), "pattern.half").is_empty(), "{right}");
     }
+    // An identifier may sort behind `~`.
+    let tilde = "BETWEEN 'ORDER#2024-01-01' AND 'ORDER#2024-06-30#~'";
+    assert_eq!(codes(&to(tilde), "pattern.half"), ["P132"]);
     // It loses nothing, and bounds nothing.
     assert_eq!(codes(&to("BETWEEN 'ORDER#' AND 'ORDER$'"), "pattern.half"), ["P133"]);
     for right in ["< 'ORDER#2024-07'", ">= 'ORDER#2024-06'"] {
@@ -555,7 +559,7 @@ some = {{ in = ["userId"], out = "Order*", {pattern} }}
                 assert!(message.contains(&format!("so all of {to} is lost")), "{message}");
                 let early = early.strip_suffix('\'').unwrap();
                 assert!(
-                    message.contains("end it with a character that sorts last")
+                    message.contains("end it with a character that sorts behind what follows")
                         && !message.contains("in full")
                 );
                 let text = orders(precision, &format!("{range}{}", sent(&format!("{early}~'"))));

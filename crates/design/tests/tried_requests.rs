@@ -321,6 +321,39 @@ fn zoo(sort: &str, asked: &str, request: &str) -> String {
 }
 
 #[test]
+fn a_range_over_a_value_adds_those_that_begin_with_it() {
+    let house = |rest: &str| zoo("HOUSE#{house}#{animalId}", "in = [\"zooId\", \"house\"]", rest);
+    for upper in ["~", "\u{10FFFF}", "z"] {
+        let text = house(&format!("SK BETWEEN 'HOUSE#{{house}}' AND 'HOUSE#{{house}}{upper}'\""));
+        assert!(has(&text, "P133", Warning), "{upper}");
+    }
+    let text = house("SK BETWEEN 'HOUSE#{house}#' AND 'HOUSE#{house}#\u{10FFFF}'\"");
+    assert!(codes(&text, "pattern.some").is_empty(), "{:?}", findings(&text));
+}
+
+#[test]
+fn an_identifier_may_sort_behind_a_tilde() {
+    for (sort, asked, start) in [
+        ("KIND#{kind}#{animalId}", "where = \"kind == 'BIRD'\", in = [\"zooId\"]", "KIND#BIRD#"),
+        ("HOUSE#{house}#{animalId}", "in = [\"zooId\", \"house\"]", "HOUSE#{house}#"),
+        ("ANIMAL#{animalId}", "in = [\"zooId\"]", "ANIMAL#"),
+    ] {
+        let text = zoo(sort, asked, &format!("SK BETWEEN '{start}' AND '{start}~'\""));
+        let lost = findings(&text).into_iter().find(|finding| finding.code == "P132").unwrap();
+        let right = format!("begins_with(SK, '{start}')");
+        assert!(lost.severity == Error && lost.help.contains(&right), "{lost:?}");
+        assert!(codes(&zoo(sort, asked, &format!("{right}\"")), "pattern.some").is_empty());
+    }
+    let text =
+        zoo("{born}#{animalId}", "in = [\"zooId\"], range = \"born\"", "SK BETWEEN '{born}' AND '{born}~'\"");
+    assert!(
+        codes(&text, "pattern.some").is_empty(),
+        "only punctuation follows a date: {:?}",
+        findings(&text)
+    );
+}
+
+#[test]
 fn a_request_may_end_within_what_follows_a_value() {
     for (field, value) in
         [("house", "{house}"), ("age", "{age}"), ("kind", "{kind}"), ("kind", "BIRD"), ("age", "7")]

@@ -9,7 +9,7 @@ use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::limits::End;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Pattern};
-use crate::plan::bounds::{BoundedField, is_start_of_time, time_length};
+use crate::plan::bounds::{BoundedField, LAST, is_start_of_time, time_length};
 use crate::plan::{SortCondition, Step};
 use crate::template::{ATTRIBUTE_SEPARATOR, Format, Part, Template};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl<'m> Checker<'m> {
             length.is_some_and(|length| is_start_of_time(to, length))
         };
         if entities.iter().any(is_start) {
-            self.report(lost(finding, to, to, true));
+            self.report(lost(finding, to, to, &format!("{to}~"), true));
         }
     }
 
@@ -181,10 +181,10 @@ fn is_above(kind: &ValueType, from: &str, to: &str) -> bool {
     }
 }
 
-/// Describes an upper bound that loses the keys which go on after it; the start of a time may also be written in full.
-pub fn lost(finding: Finding, bound: &str, value: &str, is_start: bool) -> Finding {
+/// Describes an upper bound that loses the keys which go on after it, and how it ends behind them; the start of a time may also be written in full.
+pub fn lost(finding: Finding, bound: &str, value: &str, ended: &str, is_start: bool) -> Finding {
     let in_full = if is_start { "write the bound in full, or " } else { "" };
-    let help = format!("{in_full}end it with a character that sorts last: '{bound}~'");
+    let help = format!("{in_full}end it with a character that sorts behind what follows: '{ended}'");
     finding
         .with_message(format!(
             "the upper bound '{bound}' sorts before the keys that go on after it, so all of {value} is lost"
@@ -196,7 +196,7 @@ pub fn lost(finding: Finding, bound: &str, value: &str, is_start: bool) -> Findi
 #[derive(Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// Keys that hold the value of the bound sort behind it.
-    Early { field: Option<String>, value: String, is_start: bool },
+    Early { field: Option<String>, value: String, ended: String, is_start: bool },
     /// A number is not padded as the key is.
     Unpadded { field: String, value: String, wanted: Option<String> },
     /// A time has another precision than the values, and sorts on the wrong side of the one that it stands for.
@@ -206,7 +206,9 @@ pub enum Flaw {
 impl Flaw {
     pub fn described(self, finding: Finding, bound: &str) -> Finding {
         let (message, help) = match self {
-            Flaw::Early { value, is_start, .. } => return lost(finding, bound, &value, is_start),
+            Flaw::Early { value, ended, is_start, .. } => {
+                return lost(finding, bound, &value, &ended, is_start);
+            }
             Flaw::Unpadded { field, value, wanted } => (
                 format!(
                     "the bound '{value}' is not written as the key writes {field}, so it sorts elsewhere and the range holds other numbers"
@@ -242,16 +244,27 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
     let (key, entity) = (mapping.sort.as_ref()?, mapping.entity);
     let text = sample(bound, entity)?;
     let shown = bound.to_string();
-    let (mut rest, mut value, mut field) = (text.as_str(), shown.clone(), None);
+    // A text may go on with any character but the last of all.
+    let at_end = format!("{shown}~");
+    let behind_text = |missing: Option<char>| {
+        let missing = missing.map(String::from).unwrap_or_default();
+        format!("{shown}{missing}\\U{:08X}", u32::from(LAST))
+    };
+    let (mut rest, mut value, mut field, mut is_text) = (text.as_str(), shown.clone(), None, false);
     for (number, part) in key.parts.iter().enumerate() {
         match part {
             Part::Text(literal) if literal.starts_with(rest) && literal != rest => {
                 let ends = !rest.is_empty() || !literal.starts_with(ATTRIBUTE_SEPARATOR);
-                return ends.then_some(Flaw::Early { field, value, is_start: false });
+                let missing = literal.chars().next().filter(|_| rest.is_empty());
+                let ended = match is_text {
+                    true => behind_text(missing),
+                    false => at_end,
+                };
+                return ends.then_some(Flaw::Early { field, value, ended, is_start: false });
             }
             Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
             Part::Field { .. } if rest.is_empty() => {
-                return Some(Flaw::Early { field, value, is_start: false });
+                return Some(Flaw::Early { field, value, ended: behind_text(None), is_start: false });
             }
             Part::Field { name, format } => {
                 let own = value_at(rest, key, number, entity);
@@ -269,16 +282,21 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                         return None;
                     }
                     own.clone_into(&mut value);
-                    field = Some(name.clone());
+                    (field, is_text) = (Some(name.clone()), false);
                     if is_start_of_time(own, length) {
-                        return rest.is_empty().then_some(Flaw::Early { field, value, is_start: true });
+                        return rest.is_empty().then_some(Flaw::Early {
+                            field,
+                            value,
+                            ended: at_end,
+                            is_start: true,
+                        });
                     }
                 } else if let Format::Padded { .. } | Format::Signed { .. } = format {
                     if !own.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'.' | b'-')) {
                         return None;
                     }
                     own.clone_into(&mut value);
-                    field = Some(name.clone());
+                    (field, is_text) = (Some(name.clone()), false);
                     if Some(own.len()) != format.length() {
                         let wanted = format.apply(own);
                         return Some(Flaw::Unpadded { field: name.clone(), value, wanted });
@@ -288,7 +306,7 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                     return None;
                 } else {
                     value = format!("{{{name}}}");
-                    field = None;
+                    (field, is_text) = (None, true);
                 }
             }
         }

@@ -267,7 +267,9 @@ fn wrong_time(
         Side::Bound { .. } if text.starts_with(char::is_alphabetic) => {
             Some(never(about("P122"), attribute, text))
         }
-        Side::Bound { includes: true, .. } if is_start => Some(lost(about("P107"), text, text, true)),
+        Side::Bound { includes: true, .. } if is_start => {
+            Some(lost(about("P107"), text, text, &format!("{text}~"), true))
+        }
         Side::Bound { end, .. } => {
             imprecise(attribute, text, end).map(|flaw| flaw.described(about("P107"), text))
         }

@@ -16,7 +16,8 @@ use crate::model::condition::Condition;
 use crate::model::each_once::each_once;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::value_type::ValueType;
-use crate::model::{Pattern, Request};
+use crate::model::{Bounds, Pattern, Request};
+use crate::plan::bounds::LAST;
 use crate::plan::trial::{Call, Known, Sortable, is_meant};
 use crate::template::alignment::align;
 use crate::template::{SHARD, Template};
@@ -114,13 +115,14 @@ impl<'m> Checker<'m> {
                 "P132",
                 Severity::Error,
                 format!("the request never returns a {entity}{values}, which the pattern means"),
-                "compare with what the pattern knows, as the template writes it, and filter by nothing else",
+                lost_help(request),
             ),
             false => (
                 "P133",
                 Severity::Warning,
                 format!("the request also returns a {entity}{values}, which the pattern does not mean"),
-                "narrow the condition, add a filter, or say in the pattern what is meant: in, where, range",
+                "narrow the condition, add a filter, or say in the pattern what is meant: in, where, range"
+                    .to_owned(),
             ),
         };
         let finding = Finding::new(code, severity, pattern.subject(), &request.span);
@@ -129,6 +131,28 @@ impl<'m> Checker<'m> {
 }
 
 impl<'m> Trial<'_, 'm> {
+/// What returns the items that a request loses. Texts may sort behind `~`.
+fn lost_help(request: &Request) -> String {
+    let ends_early = |clause: &&KeyClause| {
+        clause.values.last().is_some_and(|last| last.to_string().ends_with('~'))
+            && clause.is_upper(clause.values.len() - 1)
+    };
+    let Some(clause) = request.clauses.iter().find(ends_early) else {
+        return "compare with what the pattern knows, as the template writes it, and filter by nothing else"
+            .to_owned();
+    };
+    let texts: Vec<String> = clause.values.iter().map(Template::to_string).collect();
+    match texts.as_slice() {
+        [from, to] if to.strip_suffix('~') == Some(from) => {
+            format!("`~` sorts behind ASCII only: begins_with({}, '{from}') returns all", clause.key)
+        }
+        _ => format!(
+            "`~` sorts behind ASCII only: a bound behind all texts ends with \\U{:08X}",
+            u32::from(LAST)
+        ),
+    }
+}
+
     /// Tries the request, if that takes no more than the effort that is left.
     fn outcome(&self, effort: &mut usize) -> Outcome {
         let targets = self.checker.targets(self.pattern).into_iter();
@@ -192,10 +216,8 @@ impl<'m> Trial<'_, 'm> {
             let Some(position) = names.iter().position(|name| *name == clause.key) else { continue };
             let Some(template) = mapping.key.get(position) else { continue };
             for (number, value) in clause.values.iter().enumerate() {
-                let found = align(value, template, mapping.entity).constants.into_iter().enumerate();
-                // Behind another value, `~` stands for all that follows it.
-                let compared = found.filter(|(place, own)| *place == 0 || !own.text.starts_with('~'));
-                constants.extend(compared.map(|(_, own)| {
+                let found = align(value, template, mapping.entity).constants.into_iter();
+                constants.extend(found.map(|own| {
                     let text = own.format.restore(&own.text).into_owned();
                     (own.field, text, clause.is_upper(number))
                 }));

@@ -11,6 +11,8 @@ const MAX_CHOICES: usize = 15;
 
 /// The first text that is tried.
 pub(super) const COMMON: &str = "mm";
+/// Others: in other cases, one that begins with the first, and one that sorts behind all ASCII characters.
+const OTHERS: [&str; 6] = ["0", "9z", "Zoe", "zoe", "mmm", "\u{e9}mile"];
 
 /// Whether a text can be a value of an attribute, or the start of a time.
 pub(super) fn is_value(attribute: &Attribute, text: &str) -> bool {
@@ -79,7 +81,8 @@ pub(super) fn values_beside<'a>(
             let beside = mentioned.iter().flat_map(|text| {
                 [Some((*text).to_owned()), Some(format!("{text}m")), text_before(text, delimiter)]
             });
-            [COMMON, "0", "9z", "Zoe", "zoe"].map(str::to_owned).into_iter().chain(beside.flatten()).collect()
+            let common = std::iter::once(COMMON).chain(OTHERS).map(str::to_owned);
+            common.chain(beside.flatten()).collect()
         }
         ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary => Vec::new(),
     };
