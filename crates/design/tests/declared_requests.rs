@@ -259,7 +259,7 @@ fn a_declared_scan_is_printed_as_it_is_sent() {
 #[test]
 fn a_trial_sends_the_declared_scan() {
     let text = accounts(&format!(
-        "{BY_TYPE} }}\nnamed = {{ in = [\"name\"], out = \"Admin*\", limit = 1, request = {{ scan = true, filter = \"name == 'Ann'\" }}"
+        "{BY_TYPE} }}\nnamed = {{ in = [\"name\"], out = \"Admin*\", limit = 1, request = {{ scan = true, filter = \"name == '{{name}}'\" }}"
     ));
     let model = model(&text);
     let items: Vec<Item> = Generator::new(&model, 1, 50).items().collect();

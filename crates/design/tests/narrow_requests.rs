@@ -165,7 +165,7 @@ fn requests_that_return_all_are_not() {
         "in = ['userId'], range = 'createdAt', out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#2026-01-01' AND 'ORDER#2026-12-31~'\" }",
         "in = ['userId'], range = 'createdAt', out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK >= 'ORDER#{createdAt}'\" }",
         "in = ['userId'], where = \"status == 'OPEN'\", out = 'Order*', request = { condition = \"PK = 'USER#{userId}'\", filter = \"status == 'OPEN'\" }",
-        "in = ['userId', 'status'], out = 'Order*', request = { condition = \"PK = 'USER#{userId}'\", filter = \"status == 'OPEN'\" }",
+        "in = ['userId', 'status'], out = 'Order*', request = { condition = \"PK = 'USER#{userId}'\", filter = \"status == '{status}'\" }",
         "out = 'Order*', request = { index = 'GSI1', condition = \"GSI1PK = 'ALL#{shard}'\" }",
         "where = \"status == 'OPEN'\", out = 'Order*', request = { index = 'GSI1', condition = \"GSI1PK = 'ALL#{shard}' AND begins_with(GSI1SK, 'OPEN#')\" }",
         "where = \"status == 'OPEN'\", out = 'Order*', request = { index = 'GSI2', condition = \"GSI2PK = 'STATUS#OPEN'\" }",

@@ -215,7 +215,7 @@ fn a_declared_filter_compares_inputs_with_what_the_caller_knows() {
 attributes = { depotId = "id", tramId = "id", line = "id", seats = "int" }
 key = ["DEPOT#{depotId}", "TRAM#{tramId}"]
 [pattern]
-trams = { in = ["depotId", "line"], out = "Tram*", request = { condition = "PK = 'DEPOT#{depotId}'", filter = "line == 'x'" } }
+trams = { in = ["depotId", "line"], out = "Tram*", request = { condition = "PK = 'DEPOT#{depotId}'", filter = "line == '{line}'" } }
 "#,
     );
     let model = support::model(&text);

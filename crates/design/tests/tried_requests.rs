@@ -308,7 +308,7 @@ fn a_prefix_that_ends_in_what_a_value_may_contain_returns_more() {
     };
     assert!(has(&clerks("-", ""), "P133", Warning) && has(&clerks("::", ""), "P133", Warning));
     assert!(!has(&clerks("#", ""), "P133", Warning));
-    assert!(!has(&clerks("-", ", filter = \"dept == 'sales'\""), "P133", Warning));
+    assert!(!has(&clerks("-", ", filter = \"dept == '{dept}'\""), "P133", Warning));
 }
 
 /// Animals of a zoo with this sort key, and a pattern over them with a declared request.
@@ -318,6 +318,48 @@ fn zoo(sort: &str, asked: &str, request: &str) -> String {
          identity = \"animalId\"\nkey = [\"ZOO#{{zooId}}\", \"{sort}\"]\n\
          [pattern]\nsome = {{ {asked}, out = \"Animal*\", rps = 1, request = {{ condition = \"PK = 'ZOO#{{zooId}}' AND {request} }} }}\n"
     ))
+}
+
+#[test]
+fn a_filter_compares_an_input_with_what_the_caller_knows() {
+    for (input, constant) in
+        [("kind", "'BIRD'"), ("house", "'h1'"), ("age", "7"), ("born", "'2026-01-01'"), ("tame", "true")]
+    {
+        let filtered = |test: &str| {
+            let asked = format!("in = [\"zooId\", \"{input}\"]");
+            zoo("ANIMAL#{animalId}", &asked, &format!("begins_with(SK, 'ANIMAL#')\", filter = \"{test}\""))
+        };
+        let own = format!("{input} == '{{{input}}}'");
+        let found = findings(&filtered(&own));
+        assert!(found.iter().all(|finding| finding.code == "P113"), "{own}: {found:?}");
+        let found = findings(&filtered(&format!("{input} == {constant}")));
+        let lost = found.iter().find(|finding| finding.code == "P132").unwrap();
+        assert!(lost.severity == Error && lost.help.ends_with(&own), "{lost:?}");
+        assert!(has(&filtered(&format!("{input} != '{{{input}}}'")), "P132", Error), "{input}");
+        assert!(has(&filtered(&format!("{input} == '{{animalId}}'")), "P124", Error), "{input}");
+    }
+    let other = zoo(
+        "ANIMAL#{animalId}",
+        "in = [\"zooId\", \"house\"]",
+        "begins_with(SK, 'ANIMAL#')\", filter = \"house == '{zooId}'\"",
+    );
+    assert!(has(&other, "P132", Error));
+    let meant = zoo(
+        "ANIMAL#{animalId}",
+        "in = [\"zooId\", \"kind\"], where = \"kind == 'BIRD'\"",
+        "begins_with(SK, 'ANIMAL#')\", filter = \"kind == 'BIRD'\"",
+    );
+    assert!(!has(&meant, "P132", Error));
+}
+
+#[test]
+fn a_filter_may_compare_with_the_bounds_of_a_range() {
+    let born = |test: &str| {
+        let request = format!("begins_with(SK, 'ANIMAL#')\", filter = \"{test}\"");
+        zoo("ANIMAL#{animalId}", "in = [\"zooId\"], range = \"born\"", &request)
+    };
+    assert!(!has(&born("born between '{born}' and '{born}'"), "P132", Error));
+    assert!(has(&born("born > '{born}'"), "P132", Error), "the bound is included");
 }
 
 #[test]

@@ -41,8 +41,9 @@ impl Checker<'_> {
             self.values_without_keys(&pattern.filter, &subject, concerned);
             self.exhausted(pattern);
             if let Some(request) = &pattern.request {
-                let is_wrong = self.times(&request.filter, &subject, concerned);
-                self.condition(&request.filter, "`filter`", &subject, &request.span, &types, is_wrong);
+                let filter = request.filter.constant_parts();
+                let is_wrong = self.times(&filter, &subject, concerned);
+                self.condition(&filter, "`filter`", &subject, &request.span, &types, is_wrong);
                 self.exhausted_filter(pattern, request);
             }
         }

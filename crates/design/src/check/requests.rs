@@ -60,7 +60,7 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let location =
             TableOrIndex { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
-        self.values_at_hand(pattern, location, clauses);
+        self.values_at_hand(pattern, location, request);
         if let Some((message, help, span)) = self.refused_value(location, clauses) {
             let finding = Finding::new("P110", Severity::Error, pattern.subject(), span);
             self.report(finding.with_message(message).with_help(help));
@@ -159,7 +159,8 @@ impl<'m> Checker<'m> {
     }
 
     /// A request compares with values that the caller has: inputs, values that a condition fixes, the bounds of the range.
-    fn values_at_hand(&mut self, pattern: &'m Pattern, location: TableOrIndex<'m>, clauses: &[KeyClause]) {
+    fn values_at_hand(&mut self, pattern: &'m Pattern, location: TableOrIndex<'m>, request: &Request) {
+        let Request { clauses, filter, .. } = request;
         let targets = self.targets(pattern);
         let listed = |name: &str| {
             targets.iter().any(|entity| {
@@ -187,7 +188,13 @@ impl<'m> Checker<'m> {
                     || listed(name)
                     || read_before(name)
             };
-            unknown.extend(clause.fields.iter().filter(|(name, _)| !is_known(name)));
+            let fields = clause.fields.iter().map(|(name, place)| (name.as_str(), place));
+            unknown.extend(fields.filter(|(name, _)| !is_known(name)));
+        }
+        let is_given = |name: &str| pattern.is_fixed(name) || ranged(name);
+        for test in filter.tests() {
+            let asked = test.placeholders().filter(|name| !is_given(name));
+            unknown.extend(asked.map(|name| (name, &test.places.values_at)));
         }
         for (name, place) in unknown {
             self.report(
@@ -273,8 +280,8 @@ impl<'m> Checker<'m> {
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
         let read = KeyRange { sort: read, ..key_range };
         let extras = self.keys.within(location, read, MAX_NAMED, |mapping| !wanted(mapping.entity));
-        let is_dropped =
-            |entity: &Entity| !about_type(self.model, &request.filter, entity).is_satisfiable(entity);
+        let filter = request.filter.constant_parts();
+        let is_dropped = |entity: &Entity| !about_type(self.model, &filter, entity).is_satisfiable(entity);
         let all_dropped = extras.iter().all(|mapping| is_dropped(mapping.entity));
         let extras: Vec<&str> = extras.into_iter().map(|mapping| mapping.entity.name.as_str()).collect();
         if !extras.is_empty() {
@@ -305,13 +312,6 @@ pub fn bounds_key(pattern: &Pattern, step: &Step<'_>, requirement: &Requirement)
     pattern.request.as_ref().is_some_and(bounds)
 }
 
-/// Returns whether the lower bound of a range is above the upper one, whatever is in the keys. A bound that only lacks its end is reported as such.
-fn is_reversed(from: &Template, to: &Template, is_number: bool) -> bool {
-    let is_constant = from.fields().chain(to.fields()).next().is_none();
-    let (from, to) = (from.to_string(), to.to_string());
-    let is_above = match is_number {
-        true => Decimal::parse(&from) > Decimal::parse(&to),
-        false => from > to && !from.starts_with(&to),
 /// Returns whether several values of a field begin with a text; without one, whether some value begins with another.
 fn goes_on(part: &Part, begun: Option<&str>, entity: &Entity) -> bool {
     let Part::Field { name, format } = part else { return false };
@@ -330,6 +330,13 @@ fn delimiter_behind(key: &Template, number: usize) -> Option<&str> {
     Some(&literal[..end]).filter(|_| !literal.starts_with(ATTRIBUTE_SEPARATOR))
 }
 
+/// Returns whether the lower bound of a range is above the upper one, whatever is in the keys. A bound that only lacks its end is reported as such.
+fn is_reversed(from: &Template, to: &Template, is_number: bool) -> bool {
+    let is_constant = from.fields().chain(to.fields()).next().is_none();
+    let (from, to) = (from.to_string(), to.to_string());
+    let is_above = match is_number {
+        true => Decimal::parse(&from) > Decimal::parse(&to),
+        false => from > to && !from.starts_with(&to),
     };
     is_constant && is_above
 }

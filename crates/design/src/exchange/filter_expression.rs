@@ -49,20 +49,11 @@ impl FilterExpression {
         filter
     }
 
-    /// Returns the filter of a declared request for an entity. A value that an input is compared with stands for the caller's.
-    pub fn of_declared(
-        condition: &Condition,
-        entity: Option<&Entity>,
-        inputs: &Attributes,
-    ) -> FilterExpression {
+    /// Returns the filter of a declared request for an entity.
+    pub fn of_declared(condition: &Condition, entity: Option<&Entity>) -> FilterExpression {
         let mut filter = FilterExpression::default();
         for part in condition.conjuncts() {
-            let compared = inputs.iter().find(|(input, _)| part.fixed(input).is_some());
-            let own = compared.and_then(|(input, value)| Some((entity?.attribute(input)?, value)));
-            let clause = match own {
-                Some((own, value)) => filter.compared(own, "=", value),
-                None => filter.condition(part, entity),
-            };
+            let clause = filter.condition(part, entity);
             filter.clauses.push(clause);
         }
         filter

@@ -2,6 +2,7 @@
 
 use crate::exchange::filter_expression::{FilterExpression, Given};
 use crate::generate::Generator;
+use crate::item::Attributes;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::limits::End;
@@ -140,9 +141,11 @@ pub fn declared_json(examples: &Generator<'_>, pattern: &Pattern, request: &Requ
     let index = request.index.as_deref().and_then(|name| model.index(name));
     let location = TableOrIndex { index };
     let entity = pattern.targets.first().and_then(|target| model.entity(&target.entity));
-    let mut inputs = entity.map(|entity| examples.example_values(location, entity)).unwrap_or_default();
-    inputs.retain(|name, _| pattern.inputs.contains(name));
-    let filter = FilterExpression::of_declared(&request.filter, entity, &inputs);
+    let known = |name: &str, end: End| {
+        let fields = std::iter::once(name);
+        declared_values(examples, pattern, location, entity?, fields, end).remove(name)
+    };
+    let filter = FilterExpression::of_declared(&request.filter.filled(&known), entity);
     if request.scan || request.clauses.is_empty() {
         filter.write_to(&mut body);
         return body;
@@ -184,22 +187,34 @@ fn declared_texts(
         return Vec::new();
     };
     let text = |(number, template): (usize, &Template)| {
-        let mut values = examples.example_values(location, entity);
-        let condition = pattern.condition();
-        let asked = template.fields().filter(|field| !pattern.inputs.iter().any(|input| input == field));
-        let first = |field: &str| {
-            Some((field.to_owned(), condition.values(field, entity)?.first()?.as_str().to_owned()))
-        };
-        values.extend(asked.filter_map(first).collect::<Vec<_>>());
-        if let Some(range) = &pattern.range {
-            let (from, to) = range_values(examples, entity, &range.by, Some(range));
-            values.extend(
-                if clause.is_upper(number) { to } else { from }.map(|bound| (range.by.clone(), bound)),
-            );
-        }
+        let end = if clause.is_upper(number) { End::Upper } else { End::Lower };
+        let values = declared_values(examples, pattern, location, entity, template.fields(), end);
         template.fill(&values).unwrap_or_default()
     };
     clause.values.iter().enumerate().map(text).collect()
+}
+
+/// Example values of what a declared request compares with, with the first ones that the condition lists of some fields.
+fn declared_values<'a>(
+    examples: &Generator<'_>,
+    pattern: &Pattern,
+    location: TableOrIndex<'_>,
+    entity: &Entity,
+    fields: impl Iterator<Item = &'a str>,
+    end: End,
+) -> Attributes {
+    let mut values = examples.example_values(location, entity);
+    let condition = pattern.condition();
+    let asked = fields.filter(|field| !pattern.inputs.iter().any(|input| input == field));
+    let first =
+        |field: &str| Some((field.to_owned(), condition.values(field, entity)?.first()?.as_str().to_owned()));
+    values.extend(asked.filter_map(first));
+    if let Some(range) = &pattern.range {
+        let (from, to) = range_values(examples, entity, &range.by, Some(range));
+        let bound = if end == End::Upper { to } else { from };
+        values.extend(bound.map(|bound| (range.by.clone(), bound)));
+    }
+    values
 }
 
 /// Returns the Query of a step with these conditions on the key attributes by position.

@@ -7,6 +7,7 @@ mod display;
 mod implication;
 pub mod lexer;
 mod parser;
+mod placeholders;
 #[cfg(test)]
 mod tests;
 

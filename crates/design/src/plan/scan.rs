@@ -33,10 +33,10 @@ impl<'k, 'm> Scan<'k, 'm> {
         Some(Scan { location, filter: &request.filter })
     }
 
-    /// Returns whether its filter sees to a requirement. A value that an input is compared with stands for the caller's.
+    /// Returns whether its filter sees to a requirement.
     fn sees_to(&self, requirement: &Requirement, entity: &Entity) -> bool {
         match requirement {
-            Requirement::Input(name) => self.filter.fixed(name).is_some(),
+            Requirement::Input(name) => self.filter.conjuncts().contains(&&Condition::equals_input(name)),
             Requirement::Condition(part) => self.filter.implies(part, entity),
             Requirement::Range(by) => self.filter.mentions(by),
         }

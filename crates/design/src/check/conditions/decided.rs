@@ -65,11 +65,11 @@ impl<'m> Checker<'m> {
     pub(super) fn exhausted_filter(&mut self, pattern: &Pattern, request: &Request) {
         let model = self.model;
         let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
+        let filter = &request.filter.constant_parts();
         let tested: Vec<(&Entity, Condition)> =
-            targets.map(|entity| (entity, about_type(model, &request.filter, entity))).collect();
+            targets.map(|entity| (entity, about_type(model, filter, entity))).collect();
         let (subject, span) = (pattern.subject(), &request.span);
-        let decidable =
-            Decidable { condition: &request.filter, what: "`filter`", subject: &subject, span, path: &[] };
+        let decidable = Decidable { condition: filter, what: "`filter`", subject: &subject, span, path: &[] };
         self.never(&decidable, &tested);
     }
 

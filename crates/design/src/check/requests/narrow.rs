@@ -147,6 +147,8 @@ impl<'m> Checker<'m> {
     pub fn narrow_filter(&mut self, pattern: &Pattern, request: &Request) {
         let condition = pattern.condition();
         let ranged = |name: &str| pattern.range.as_ref().is_some_and(|range| range.by == name);
+        let callers: Vec<Condition> =
+            pattern.inputs.iter().map(|input| Condition::equals_input(input)).collect();
         for part in request.filter.conjuncts() {
             let drops = |target: &&Target| {
                 let Some(entity) = self.model.entity(&target.entity) else { return false };
@@ -157,16 +159,14 @@ impl<'m> Checker<'m> {
                 if !names.iter().any(has) {
                     return !concerning(&condition, entity).implies(part, entity);
                 }
-                // A value that an input is compared with is an example of it.
-                let is_input = |name: &str| pattern.inputs.iter().any(|input| input == name);
-                let is_given = |name: &&str| ranged(name) || (is_input(name) && part.fixed(name).is_some());
-                let is_own = names.iter().all(has);
-                is_own && !names.iter().any(is_given) && !condition.implies(part, entity)
+                let is_given = names.iter().any(|name| ranged(name)) || callers.contains(part);
+                names.iter().all(has) && !is_given && !condition.implies(part, entity)
             };
             let Some(target) = pattern.targets.iter().find(drops) else { continue };
             let span = part.tests().first().map_or(&request.span, |test| &test.places.attribute_at);
             let types = self.model.table.type_attribute.as_deref();
             let is_about_type = types.is_some_and(|name| part.mentions(name));
+            let input = pattern.inputs.iter().find(|input| part.mentions(input));
             let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
             self.report(
                 finding
@@ -174,12 +174,15 @@ impl<'m> Checker<'m> {
                         "the filter {part} drops {}, which the pattern does not exclude",
                         target.entity
                     ))
-                    .with_help(match is_about_type {
-                        true => format!(
+                    .with_help(match input {
+                        _ if is_about_type => format!(
                             "leave {} out of the pattern's `out`, or the test out of the filter",
                             target.entity
                         ),
-                        false => format!(
+                        Some(input) => {
+                            format!("compare with what the caller knows: {}", Condition::equals_input(input))
+                        }
+                        None => format!(
                             "add where = \"{part}\" to the pattern if that is intended, or leave it out"
                         ),
                     }),

@@ -15,6 +15,7 @@ use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::condition::Condition;
 use crate::model::each_once::each_once;
 use crate::model::key_condition::{KeyClause, KeyOperator};
+use crate::model::limits::End;
 use crate::model::value_type::ValueType;
 use crate::model::{Bounds, Pattern, Request};
 use crate::plan::bounds::LAST;
@@ -130,7 +131,6 @@ impl<'m> Checker<'m> {
     }
 }
 
-impl<'m> Trial<'_, 'm> {
 /// What returns the items that a request loses. Texts may sort behind `~`.
 fn lost_help(request: &Request) -> String {
     let ends_early = |clause: &&KeyClause| {
@@ -153,6 +153,7 @@ fn lost_help(request: &Request) -> String {
     }
 }
 
+impl<'m> Trial<'_, 'm> {
     /// Tries the request, if that takes no more than the effort that is left.
     fn outcome(&self, effort: &mut usize) -> Outcome {
         let targets = self.checker.targets(self.pattern).into_iter();
@@ -332,24 +333,27 @@ fn lost_help(request: &Request) -> String {
         Some(if clause.is_upper(number) { to } else { from })
     }
 
-    /// Whether a part of the filter keeps an item. A value that an input is compared with is an example of it, and so are bounds that are not declared.
+    /// Whether a part of the filter keeps an item. Bounds that are not declared are examples.
     fn keeps(&self, call: &Call, sample: &Sample<'m>, part: &Condition) -> bool {
-        let part = &about_type(self.checker.model, part, sample.mapping.entity);
-        let names = part.attributes();
-        let texts = sample.known.texts();
-        let is_example = |name: &&str| {
-            let is_input =
-                self.pattern.inputs.iter().any(|input| input == name) && part.fixed(name).is_some();
-            let is_open = |range: &crate::model::Bounds| range.from.is_none() && range.to.is_none();
-            let is_ranged =
-                self.pattern.range.as_ref().is_some_and(|range| range.by == **name && is_open(range));
-            is_input || is_ranged
-        };
-        let mut examples = names.iter().filter(|name| is_example(name)).peekable();
-        if examples.peek().is_none() {
-            return sample.known.meets(part);
+        let entity = sample.mapping.entity;
+        let part = about_type(self.checker.model, part, entity);
+        if part.has_placeholders() {
+            return sample.known.meets(&part.filled(&|name, end| self.known(call, name, end)).typed(entity));
         }
-        examples.all(|name| call.values.get(*name).is_none_or(|value| texts.get(*name) == Some(value)))
+        let is_open = |range: &&Bounds| range.from.is_none() && range.to.is_none();
+        let is_example = |range: &Bounds| part.mentions(&range.by);
+        self.pattern.range.as_ref().filter(is_open).is_some_and(is_example) || sample.known.meets(&part)
+    }
+
+    /// What the caller knows of an attribute.
+    fn known(&self, call: &Call, name: &str, end: End) -> Option<String> {
+        let range = self.pattern.range.as_ref().filter(|range| range.by == name);
+        let bound = range.and(call.range.as_ref()).map(|(from, to)| match end {
+            End::Lower => from,
+            End::Upper => to,
+        });
+        let given = call.values.get(name).or(bound).map(String::as_str);
+        given.or_else(|| self.pattern.filter.fixed(name)).map(str::to_owned)
     }
 }
 

@@ -72,7 +72,8 @@ impl<'m> Trial<'_, 'm> {
         let mut mentioned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let conditions = [&self.pattern.filter, &self.request.filter, &mapping.when];
         for test in conditions.into_iter().flat_map(Condition::tests) {
-            let constants = test.comparison.constants().into_iter().map(|one| one.as_str().to_owned());
+            let constants = test.comparison.constants().into_iter().filter(|one| one.placeholder().is_none());
+            let constants = constants.map(|one| one.as_str().to_owned());
             let part = match &test.comparison {
                 Comparison::BeginsWith(text) | Comparison::Contains(text) => Some(text.clone()),
                 _ => None,
