@@ -330,3 +330,11 @@ fn what_sorts_between_the_entities_of_a_declared_request_is_read_with_them() {
     let plan = plan(&keys, &model.patterns[0]).unwrap();
     assert_eq!((plan.requests(), plan.steps[0].items.average, plan.units()), (1.0, 52.0, 6.5));
 }
+
+#[test]
+fn a_single_item_is_read_without_a_limit() {
+    let text = profile_and_orders("out = [\"User\", \"Order*\"], limit = 5");
+    let text = explain::text(&model(&text), Some("start"));
+    assert!(text.contains("1. GetItem on the table\n"), "{text}");
+    assert_eq!(text.matches("Limit 5").count(), 1, "{text}");
+}

@@ -161,7 +161,8 @@ fn step_lines(examples: &Generator<'_>, pattern: &Pattern, plan: &Plan<'_>, numb
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
     }
-    options.extend(step.limit.map(|limit| format!("Limit {limit}")));
+    let takes_limit = matches!(step.operation, Operation::Query | Operation::Scan);
+    options.extend(step.limit.filter(|_| takes_limit).map(|limit| format!("Limit {limit}")));
     options.push(if step.strong { "strongly consistent" } else { "eventually consistent" }.to_owned());
     lines.push(format!("options {}", options.join(", ")));
     if let Some(follow) = &step.follow {
