@@ -299,7 +299,7 @@ some = {{ in = ["documentId"], out = "Version*", {rest} }}
     assert!(declared.contains(r#"SK BETWEEN "V#00000001" AND "V#00000009""#), "{declared}");
     assert!(declared.contains(r#"":from":{"S":"V#00000001"}"#), "{declared}");
     let open = explained(r#"range = "version""#);
-    assert!(open.contains(r#"SK BETWEEN "V#{version from}" AND "V#{version to}""#), "{open}");
+    assert!(open.contains(r#"SK BETWEEN "V#{version:08 from}" AND "V#{version:08 to}""#), "{open}");
     let days = explained(r#"range = { by = "day", from = "2026-01-01", to = "2026-01-31" }"#);
     assert!(days.contains(r#"ISK BETWEEN "2026-01-01" AND "2026-01-31#…""#), "{days}");
     let request = explained(

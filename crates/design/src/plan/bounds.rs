@@ -102,6 +102,12 @@ impl<'m> BoundedField<'m> {
         Some(next.map_or(text.clone(), |next| format!("{text}{next}{LAST}")))
     }
 
+    /// Returns the attribute with its format in the key: `n:04`.
+    pub fn described(&self) -> String {
+        let field = Template { parts: self.parts[..1].to_vec() }.to_string();
+        field.trim_matches(['{', '}']).to_owned()
+    }
+
     /// Returns whether keys go on after the value.
     pub fn is_followed(&self) -> bool {
         self.parts.len() > 1

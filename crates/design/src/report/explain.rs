@@ -289,7 +289,7 @@ pub fn condition_text(name: &str, sort: &SortCondition, bounds: impl Fn(&str) ->
     }
 }
 
-/// The bounds of a range as the key holds them: those that are declared, or the name of the attribute.
+/// The bounds of a range as the key holds them: those that are declared, or the name of the attribute with its format.
 fn bounds_text(model: &Model, pattern: &Pattern, step: &Step<'_>, by: &str) -> [String; 2] {
     let field = BoundedField::new(model, step);
     let (range, field) = (pattern.range.as_ref(), field.as_ref());
@@ -300,8 +300,9 @@ fn bounds_text(model: &Model, pattern: &Pattern, step: &Step<'_>, by: &str) -> [
     };
     let to = range.and_then(|range| upper(range.to.as_ref()?));
     let more = if field.is_some_and(BoundedField::is_followed) { "…" } else { "" };
-    let from = from.unwrap_or_else(|| format!("{{{by} from}}"));
-    [from, to.map_or_else(|| format!("{{{by} to}}{more}"), |to| readable(&to))]
+    let name = field.map_or_else(|| by.to_owned(), BoundedField::described);
+    let from = from.unwrap_or_else(|| format!("{{{name} from}}"));
+    [from, to.map_or_else(|| format!("{{{name} to}}{more}"), |to| readable(&to))]
 }
 
 /// The request that the pattern declares, as it is sent.
