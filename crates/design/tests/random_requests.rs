@@ -19,7 +19,7 @@ const ATTRIBUTES: [(&str, &str, &str, &[&str]); 5] = [
     ("day", "'date'", "", &["2026-01-31", "2026-02-01", "2025-12-31"]),
 ];
 /// Three identifiers, others that begin with them, and two that sort behind.
-const IDS: &[&str] = &["a", "0", "Z", "ab", "0b", "Zb", "a~x", "~", "\u{e9}mile"];
+const IDS: &[&str] = &["a", "0", "Z", "ab", "0b", "Zb", "a-b", "0-b", "Z-b", "~", "\u{e9}mile"];
 /// How many values of each attribute requests mention.
 const MENTIONED: usize = 3;
 const CODES: [&str; 6] = ["P106", "P107", "P108", "P124", "P132", "P133"];
@@ -95,7 +95,8 @@ struct Declared {
 impl Declared {
     fn new(key: &[Piece], tape: &mut Tape<'_>) -> Declared {
         let (mut inputs, mut fixed, mut start) = (Vec::new(), Values::new(), Vec::new());
-        for piece in &key[..=tape.below(key.len())] {
+        let asked = &key[..=tape.below(key.len())];
+        for piece in asked {
             match piece {
                 Piece::Text(text) => start.push(Piece::Text(text)),
                 Piece::Field("itemId", _) => break,
@@ -113,10 +114,11 @@ impl Declared {
             }
         }
         // A request may end within the last literal.
-        if let Some(Piece::Text(text)) = start.last_mut().filter(|_| tape.below(3) == 0) {
+        let ends_in_literal = matches!(asked, [.., Piece::Text(_)]);
+        if let Some(Piece::Text(text)) = start.last_mut().filter(|_| ends_in_literal && tape.below(3) == 0) {
             *text = &text[..=tape.below(text.len())];
         }
-        let behind = (tape.below(2) == 0).then(|| tape.one(&["", "~", "#", "#~", "\u{10FFFF}"]));
+        let behind = (tape.below(2) == 0).then(|| tape.one(&["", "~", "#", "#~", "Z", "\u{10FFFF}"]));
         if tape.below(4) == 0 {
             inputs.push("owner");
         }

@@ -365,7 +365,7 @@ fn a_filter_may_compare_with_the_bounds_of_a_range() {
 #[test]
 fn a_range_over_a_value_adds_those_that_begin_with_it() {
     let house = |rest: &str| zoo("HOUSE#{house}#{animalId}", "in = [\"zooId\", \"house\"]", rest);
-    for upper in ["~", "\u{10FFFF}", "z"] {
+    for upper in ["~", "\u{10FFFF}", "z", "Z"] {
         let text = house(&format!("SK BETWEEN 'HOUSE#{{house}}' AND 'HOUSE#{{house}}{upper}'\""));
         assert!(has(&text, "P133", Warning), "{upper}");
     }
@@ -386,13 +386,14 @@ fn an_identifier_may_sort_behind_a_tilde() {
         assert!(lost.severity == Error && lost.help.contains(&right), "{lost:?}");
         assert!(codes(&zoo(sort, asked, &format!("{right}\"")), "pattern.some").is_empty());
     }
-    let text =
-        zoo("{born}#{animalId}", "in = [\"zooId\"], range = \"born\"", "SK BETWEEN '{born}' AND '{born}~'\"");
-    assert!(
-        codes(&text, "pattern.some").is_empty(),
-        "only punctuation follows a date: {:?}",
-        findings(&text)
-    );
+    for upper in ["~", "Z", "$"] {
+        let condition = format!("SK BETWEEN '{{born}}' AND '{{born}}{upper}'\"");
+        let text = zoo("{born}#{animalId}", "in = [\"zooId\"], range = \"born\"", &condition);
+        assert!(codes(&text, "pattern.some").is_empty(), "a delimiter follows a date: {:?}", findings(&text));
+    }
+    let early = "SK BETWEEN '{born}' AND '{born}!'\"";
+    let text = zoo("{born}#{animalId}", "in = [\"zooId\"], range = \"born\"", early);
+    assert!(findings(&text).iter().any(|finding| finding.severity == Error));
 }
 
 #[test]

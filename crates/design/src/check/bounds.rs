@@ -244,27 +244,19 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
     let (key, entity) = (mapping.sort.as_ref()?, mapping.entity);
     let text = sample(bound, entity)?;
     let shown = bound.to_string();
-    // A text may go on with any character but the last of all.
     let at_end = format!("{shown}~");
-    let behind_text = |missing: Option<char>| {
-        let missing = missing.map(String::from).unwrap_or_default();
-        format!("{shown}{missing}\\U{:08X}", u32::from(LAST))
-    };
     let (mut rest, mut value, mut field, mut is_text) = (text.as_str(), shown.clone(), None, false);
     for (number, part) in key.parts.iter().enumerate() {
         match part {
             Part::Text(literal) if literal.starts_with(rest) && literal != rest => {
                 let ends = !rest.is_empty() || !literal.starts_with(ATTRIBUTE_SEPARATOR);
-                let missing = literal.chars().next().filter(|_| rest.is_empty());
-                let ended = match is_text {
-                    true => behind_text(missing),
-                    false => at_end,
-                };
+                let missing: String = literal.chars().take(usize::from(rest.is_empty())).collect();
+                let ended = if is_text { behind_texts(&format!("{shown}{missing}")) } else { at_end };
                 return ends.then_some(Flaw::Early { field, value, ended, is_start: false });
             }
             Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
             Part::Field { .. } if rest.is_empty() => {
-                return Some(Flaw::Early { field, value, ended: behind_text(None), is_start: false });
+                return Some(Flaw::Early { field, value, ended: behind_texts(&shown), is_start: false });
             }
             Part::Field { name, format } => {
                 let own = value_at(rest, key, number, entity);
@@ -278,7 +270,7 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
                     return Some(flaw);
                 }
                 if let Some(length) = time_length(kind, *format) {
-                    if !is_time(own) {
+                    if !is_time(own) || ends_behind(own, kind, key.parts.get(number + 1)) {
                         return None;
                     }
                     own.clone_into(&mut value);
@@ -312,6 +304,17 @@ fn flaw(bound: &Template, mapping: &KeyMapping<'_>, end: End) -> Option<Flaw> {
         }
     }
     None
+}
+
+/// A bound behind all that begins with a text: what follows may be any character but the last of all.
+fn behind_texts(start: &str) -> String {
+    format!("{start}\\U{:08X}", u32::from(LAST))
+}
+
+/// Returns whether a bound goes on behind a value of fixed width with what sorts behind the text that follows it in the key.
+fn ends_behind(own: &str, kind: &ValueType, next: Option<&Part>) -> bool {
+    let behind = kind.fixed_width().and_then(|width| own.get(width..)).unwrap_or_default();
+    matches!(next, Some(Part::Text(text)) if behind > text.as_str())
 }
 
 /// Returns whether a bound ends with the whole value of a field.

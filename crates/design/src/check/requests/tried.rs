@@ -21,7 +21,7 @@ use crate::model::{Bounds, Pattern, Request};
 use crate::plan::bounds::LAST;
 use crate::plan::trial::{Call, Known, Sortable, is_meant};
 use crate::template::alignment::align;
-use crate::template::{SHARD, Template};
+use crate::template::{Part, SHARD, Template};
 use std::cmp::Ordering;
 
 /// How many items and calls a request is tried with.
@@ -133,9 +133,10 @@ impl<'m> Checker<'m> {
 
 /// What returns the items that a request loses. Texts may sort behind `~`.
 fn lost_help(request: &Request) -> String {
+    let has_tilde =
+        |value: &Template| matches!(value.parts.last(), Some(Part::Text(text)) if text.ends_with('~'));
     let ends_early = |clause: &&KeyClause| {
-        clause.values.last().is_some_and(|last| last.to_string().ends_with('~'))
-            && clause.is_upper(clause.values.len() - 1)
+        clause.values.last().is_some_and(has_tilde) && clause.is_upper(clause.values.len() - 1)
     };
     let Some(clause) = request.clauses.iter().find(ends_early) else {
         return "compare with what the pattern knows, as the template writes it, and filter by nothing else"

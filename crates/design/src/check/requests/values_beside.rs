@@ -11,8 +11,8 @@ const MAX_CHOICES: usize = 15;
 
 /// The first text that is tried.
 pub(super) const COMMON: &str = "mm";
-/// Others: in other cases, one that begins with the first, and one that sorts behind all ASCII characters.
-const OTHERS: [&str; 6] = ["0", "9z", "Zoe", "zoe", "mmm", "\u{e9}mile"];
+/// Others: in other cases, two that begin with the first, and one that sorts behind all ASCII characters.
+const OTHERS: [&str; 7] = ["0", "9z", "Zoe", "zoe", "mmm", "mm-m", "\u{e9}mile"];
 
 /// Whether a text can be a value of an attribute, or the start of a time.
 pub(super) fn is_value(attribute: &Attribute, text: &str) -> bool {
