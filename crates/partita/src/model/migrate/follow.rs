@@ -57,16 +57,6 @@ pub struct StreamChange {
     pub own: Option<OwnWrite>,
 }
 
-/// What was done about a change.
-enum Carried {
-    /// The item has its new form, or is left alone.
-    Done,
-    /// Another item has its new key: often its own new form.
-    Blocked,
-    /// There is no such item any more.
-    Gone,
-}
-
 /// The streams of the sources, and how far they were read.
 pub struct Follower {
     client: Client,
@@ -216,22 +206,20 @@ impl Migration<'_> {
             known.insert(item, changes.len());
             self.carried += 1;
             self.is_carrying = true;
-            let carried = self.carry(change)?;
+            let written = self.written;
+            let (source, key, is_blocked) = (change.source, change.key.clone(), self.carry(change)?);
             self.is_carrying = false;
-            match carried {
-                Carried::Done => {}
-                Carried::Blocked => {
-                    let (source, key) = (change.source, change.key.clone());
-                    self.carry_pair(follower, source, &key, &mut changes)?;
-                }
-                Carried::Gone => {
-                    if let Some(form) = self.deleted_form(change)? {
-                        changes.extend(self.new_changes(follower)?);
-                        // If the item has moved, that is among the changes up to here.
-                        if follower.is_at_end {
-                            self.delete_form(&form, &changes)?;
-                        }
-                    }
+            if is_blocked {
+                self.carry_pair(follower, source, &key, &mut changes)?;
+            }
+            // What this migration has not moved may have been deleted, also while it was carried.
+            if self.written == written
+                && let Some(form) = self.deleted_form(&changes[number - 1])?
+            {
+                changes.extend(self.new_changes(follower)?);
+                // If the item has moved, that is among the changes up to here.
+                if follower.is_at_end {
+                    self.delete_form(&form, &changes)?;
                 }
             }
         }
@@ -307,8 +295,9 @@ impl Migration<'_> {
         }
     }
 
-    /// Writes what an item has become, and deletes from another table what it was.
-    fn carry(&mut self, change: &StreamChange) -> Result<Carried, String> {
+    /// Writes what an item has become, and deletes from another table what it was. Returns whether another item has its new key: often its own
+    /// new form.
+    fn carry(&mut self, change: &StreamChange) -> Result<bool, String> {
         let source = change.source;
         let now = self.read(source, &change.key)?;
         if let (Some(old), false) = (&change.old, self.tables.is_in_place()) {
@@ -326,10 +315,10 @@ impl Migration<'_> {
                 }
             }
         }
-        let Some(work) = now else { return Ok(Carried::Gone) };
+        let Some(work) = now else { return Ok(false) };
         let mut summary = MigrationSummary::default();
         self.process_now(work, &mut summary)?;
-        Ok(if summary.is_blocked() || summary.has_pairs() { Carried::Blocked } else { Carried::Done })
+        Ok(summary.is_blocked() || summary.has_pairs())
     }
 
     /// The keys of what an item becomes, and of its companions.
