@@ -178,3 +178,22 @@ fn what_one_of_the_models_accepts_is_accepted() {
     let in_new = [change(&person("a", 1), &format!("{} nick=x", person("a", 2)))];
     assert!(judge(&new, &in_new).is_empty() && verdict(&in_new).is_empty());
 }
+
+#[test]
+fn a_transaction_does_not_change_what_only_one_model_has_in_both_forms() {
+    let by_new = change(&task("i", "NEW"), &task("i", "DONE"));
+    let by_old = change(&job("j", "NEW"), &job("j", "DONE"));
+    assert_eq!(verdict(&[by_new.clone(), by_old.clone()]), [(0, "type")]);
+    // What has one name in both is changed by either application, whatever form is stored.
+    let by_either = change(&user("a", 1, 2), &user("a", 2, 2));
+    assert_eq!(verdict(&[by_new, by_either.clone()]), FINE);
+    assert_eq!(verdict(&[by_old, by_either]), FINE);
+}
+
+#[test]
+fn an_item_does_not_get_an_attribute_under_both_its_names() {
+    let both = format!("{} state=DONE", task("j", "NEW"));
+    assert_eq!(verdict(&[change(&task("j", "NEW"), &both)]), [(0, "type")]);
+    // One that has both is mended.
+    assert_eq!(verdict(&[change(&both, &task("j", "NEW"))]), FINE);
+}

@@ -112,6 +112,13 @@ impl<'m> Transition<'m> {
         (key_of(self.new, &formed) == key_of(self.old, item)).then_some(formed)
     }
 
+    /// The entity of an item that has an attribute under its old name and under its new one, with different values, and these names.
+    pub(super) fn names_of_one(&self, item: &Item) -> Option<(&'m Entity, (String, String))> {
+        let texts = attributes(item);
+        let (before, after) = self.entities(item, &texts, true).ok()?;
+        Some((after, Values::new(self, before, after, item, &texts).contradiction?))
+    }
+
     /// Makes the item of the new model from the values of the old one.
     fn new_item(
         &self,

@@ -7,8 +7,9 @@ use super::image::is_marker;
 use super::{Transition, old_name};
 use crate::audit::judge::{Change, judge};
 use crate::audit::{Violation, check_item, recognise};
-use crate::item::{Item, attributes};
+use crate::item::{Item, Value, attributes};
 use crate::model::{Attribute, Entity, Model};
+use std::collections::{BTreeMap, BTreeSet};
 
 type Violations = Vec<(usize, Violation)>;
 
@@ -16,6 +17,14 @@ impl<'m> Transition<'m> {
     /// Judges the changes of one decision. All its items must be those of the old model or all those of the new one, and the decision must be
     /// right under that model. Returns the violations with the numbers of the changes that cause them.
     pub fn judge(&self, changes: &[Change]) -> Violations {
+        let doubled: Violations = changes
+            .iter()
+            .enumerate()
+            .filter_map(|(number, change)| Some((number, self.doubled(change)?)))
+            .collect();
+        if !doubled.is_empty() {
+            return doubled;
+        }
         let back = Transition { old: self.new, new: self.old };
         let ways: [&dyn Fn() -> Option<Violations>; 4] = [
             &|| self.judge_by_new(changes),
@@ -32,6 +41,21 @@ impl<'m> Transition<'m> {
         }
         // What both models refuse is said in the terms of the new one.
         found.unwrap_or_else(|| vec![(0, mixed())])
+    }
+
+    /// What is wrong with an update of an attribute under its old name where the item has its new form: it would have both, and nothing would say later
+    /// which of them is right.
+    fn doubled(&self, change: &Change) -> Option<Violation> {
+        let (entity, (old, new)) = self.names_of_one(change.new.as_ref()?)?;
+        let was = change.old.as_ref().and_then(|item| self.names_of_one(item));
+        was.is_none().then(|| Violation {
+            rule: "type",
+            message: format!(
+                "{} would have both {old} and {new}, which are its old and its new name for one value: while the table is migrated, put the whole item instead",
+                entity.name
+            ),
+            missing: None,
+        })
     }
 
     /// What the new model says of a decision; `None` if it has items of the old model only.
@@ -57,16 +81,28 @@ impl<'m> Transition<'m> {
     }
 
     /// A change of a stored item as one of its new form. What results has the old form if the application has changed the item without putting it
-    /// whole, or only checks it.
+    /// whole, or only checks it; what it has changed must be the same in both forms, or it knows the old one.
     fn in_new_form(&self, change: &Change) -> Change {
         let formed = |item: &Item| self.form_at_same_key(item).unwrap_or_else(|| item.clone());
         let old = change.old.as_ref().map(formed);
-        let is_kept = |new: &Item| change.old.as_ref() == Some(new) || check_item(self.old, new).is_empty();
-        let new = match &change.new {
-            Some(new) if old != change.old && is_kept(new) => Some(formed(new)),
-            new => new.clone(),
-        };
-        Change { key: change.key.clone(), old, new }
+        let kept = change.old.as_ref().zip(old.as_ref()).zip(change.new.as_ref()).and_then(
+            |((stored, old), new)| {
+                let made = formed(new);
+                let is_same = self.changed(stored, new) == self.changed(old, &made);
+                let is_right = stored == new || check_item(self.old, new).is_empty();
+                (old != stored && is_same && is_right).then_some(made)
+            },
+        );
+        Change { key: change.key.clone(), old, new: kept.or_else(|| change.new.clone()) }
+    }
+
+    /// What a write changes of an item, the keys of indexes aside.
+    fn changed<'i>(&self, old: &Item, new: &'i Item) -> BTreeMap<String, Option<&'i Value>> {
+        let indexes = || self.old.indexes.iter().chain(&self.new.indexes);
+        let is_generated = |name: &String| indexes().any(|index| index.keys.contains(name));
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
+        changed.filter(|name| !is_generated(name)).map(|name| (name.clone(), new.get(name))).collect()
     }
 
     /// Whether items of an entity have aggregates that they lack in their old form, so that nothing shows what they were.
