@@ -23,6 +23,7 @@ use crate::model::decimal::Decimal;
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 use std::fmt;
+use unicode_ident::is_xid_continue;
 
 /// The usual delimiter between the parts of a key.
 pub const DELIMITER: char = '#';
@@ -411,11 +412,30 @@ impl fmt::Display for Template {
     }
 }
 
+/// Returns whether templates can name an attribute so.
+pub(crate) fn is_field_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_in_field_name)
+}
+
+/// Returns whether a character can be in the name of an attribute of a template.
+pub(crate) fn is_in_field_name(character: char) -> bool {
+    is_in_word(character) || "_-.".contains(character)
+}
+
+/// Returns whether a character is a letter or a digit.
+pub(crate) fn is_in_word(character: char) -> bool {
+    is_letter(character) || character.is_numeric()
+}
+
+/// Returns whether a character is a letter, or a part of one: accents that are characters of their own, and the vowel signs of many scripts.
+pub(crate) fn is_letter(character: char) -> bool {
+    let is_mark = || !character.is_ascii() && !character.is_numeric() && is_xid_continue(character);
+    character.is_alphabetic() || is_mark()
+}
+
 fn parse_field(text: &str) -> Result<Part, String> {
     let (name, format) = text.split_once(':').map_or((text, None), |(name, format)| (name, Some(format)));
-    if name.is_empty()
-        || !name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
-    {
+    if !is_field_name(name) {
         return Err(format!("`{{{text}}}` does not name an attribute"));
     }
     let format = match format {

@@ -164,6 +164,30 @@ fn numeric_keys_and_times_in_seconds_are_understood() {
 }
 
 #[test]
+fn attributes_are_named_after_words_in_every_script() {
+    for (owner, part, names) in [
+        ("İL", "İlçe", ["i̇lId", "i̇lçeId"]),
+        ("ग्राहक", "आदेश", ["ग्राहकId", "आदेशId"]),
+        ("cliénte", "commánde", ["cliénteId", "commándeId"]),
+        ("Straße", "ΟΔΟΣ", ["straßeId", "οδοςId"]),
+    ] {
+        let names = names.map(str::to_owned);
+        let mut items = Vec::new();
+        for number in 0..20 {
+            let key = format!("{owner}#a{number}b");
+            items.push(item(&[("PK", &key), ("SK", &key), ("label", &format!("l{number}"))]));
+            items.push(item(&[("PK", &key), ("SK", &format!("{part}#c{number}d")), ("total", "N:1")]));
+        }
+        let draft = infer(&items, &known("Table", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, &items);
+        let [first, second] = &names;
+        let expected = [format!("{owner}#{{{first}}}"), format!("{part}#{{{second}}}")];
+        let found = draft.model.entities.iter().any(|entity| keys(entity) == expected);
+        assert!(found, "{expected:?}\n{}", draft.text());
+    }
+}
+
+#[test]
 fn keys_with_a_meaning_are_attributes() {
     let items: Vec<Item> = (0..12)
         .map(|number| {

@@ -3,14 +3,14 @@
 use super::Draft;
 use crate::model::condition::Condition;
 use crate::model::{Entity, Pattern, Shard};
-use crate::template::{Part, Template};
+use crate::template::{Part, Template, is_in_field_name, is_in_word};
 
 /// Renames an entity. The value of the type attribute in its items does not change.
 pub(super) fn entity(draft: &mut Draft, old: &str, new: &str) -> Result<(), String> {
     if new == old {
         return Ok(());
     }
-    if new.is_empty() || !new.chars().all(|character| character.is_alphanumeric() || character == '_') {
+    if new.is_empty() || !new.chars().all(|character| is_in_word(character) || character == '_') {
         return Err(format!("`{new}` is not a name for an entity; use letters and digits"));
     }
     let model = &mut draft.model;
@@ -116,10 +116,9 @@ fn in_shard(shard: Option<&mut Shard>, old: &str, new: &str) {
 
 /// Replaces the name in the text of the condition, quoted values aside.
 fn in_condition(condition: &mut Condition, old: &str, new: &str) {
-    let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     let (mut text, mut word, mut quote) = (String::new(), String::new(), None);
     for character in condition.to_string().chars().chain([' ']) {
-        if quote.is_none() && is_part(character) {
+        if quote.is_none() && is_in_field_name(character) {
             word.push(character);
             continue;
         }

@@ -2,6 +2,8 @@
 //!
 //! Only the text between the last table header and the offset is read, so that an unfinished line does not matter.
 
+use crate::template::is_in_word;
+
 /// What is being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor<'t> {
@@ -64,7 +66,7 @@ fn floor(text: &str, offset: usize) -> usize {
 }
 
 fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '_' | '-')
+    is_in_word(character) || matches!(character, '_' | '-')
 }
 
 fn word_start(before: &str) -> usize {

@@ -3,6 +3,7 @@
 use super::cursor::{Cursor, Place, cursor};
 use super::outline::{Outline, Symbol, SymbolKind};
 use crate::source::Span;
+use crate::template::is_in_word;
 
 /// Returns where the name at an offset is declared.
 pub fn definition(text: &str, offset: usize, outline: &Outline) -> Option<Span> {
@@ -29,7 +30,7 @@ fn symbol<'o>(cursor: &Cursor<'_>, word: &str, outline: &'o Outline) -> Option<&
 
 /// Returns the word around an offset.
 pub(super) fn word_at(text: &str, offset: usize) -> Option<Span> {
-    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+    let is_word = |character: char| is_in_word(character) || matches!(character, '_' | '-');
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;

@@ -2,7 +2,7 @@
 
 use super::explain::alternatives;
 use super::group::{Group, GroupKey};
-use super::key_template::{self, KeyAttribute, KeyContext, is_field_name, is_semantic};
+use super::key_template::{self, KeyAttribute, KeyContext, is_semantic};
 use super::names::FieldNames;
 use super::values::Summary;
 use super::{KnownSchema, names, odd, sparse};
@@ -14,7 +14,7 @@ use crate::model::decimal::Decimal;
 use crate::model::limits::Limits;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model};
-use crate::template::{Format, Part, SHARD, Template};
+use crate::template::{Format, Part, SHARD, Template, is_field_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What entities are inferred from besides their items.

@@ -12,7 +12,7 @@ use crate::model::shard::ShardHash;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Shard};
 use crate::relational::naming::free_name;
-use crate::template::{Format, Part, SHARD, Template};
+use crate::template::{Format, Part, SHARD, Template, is_field_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger numbers in a key are not shards.
@@ -473,11 +473,6 @@ fn shards(
 
 fn address(item: &Item) -> usize {
     std::ptr::from_ref(item) as usize
-}
-
-/// Returns whether templates can name an attribute.
-pub(super) fn is_field_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::group::GroupKey;
 use super::style::is_word;
 use crate::model::Entity;
 use crate::relational::naming;
+use crate::template::is_in_word;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sort keys of these names belong to the item that the partition key names.
@@ -109,7 +110,7 @@ pub(super) fn owner_name(entity: &Entity, taken: &[String]) -> Option<String> {
 
 /// `ORDER`, `order_line` and `order` as names: `Order`, `OrderLine`, `Order`.
 pub(super) fn type_name(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text.split(|character: char| !is_in_word(character)).filter(|word| !word.is_empty());
     let capital = |word: &str| {
         let mut characters = word.chars();
         let first: String = characters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
@@ -185,7 +186,7 @@ impl FieldNames {
 }
 
 fn letters(word: &str) -> String {
-    word.chars().filter(|character| character.is_alphanumeric()).collect::<String>().to_lowercase()
+    word.chars().filter(|character| is_in_word(*character)).collect::<String>().to_lowercase()
 }
 
 /// Returns whether the letters of a short word occur in a name in the same order, the first at its start: `pmn` of `payment`.

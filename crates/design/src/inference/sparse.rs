@@ -1,11 +1,10 @@
 //! Which items of an entity are in a sparse index: the condition that those inside meet and the others do not.
 
-use super::key_template::is_field_name;
 use crate::item::{Item, Value};
 use crate::model::condition::Condition;
 use crate::model::{Attribute, Entity, Index};
 use crate::name_hints;
-use crate::template::Template;
+use crate::template::{Template, is_field_name};
 use std::collections::BTreeSet;
 
 /// More values than this are not listed in a condition.

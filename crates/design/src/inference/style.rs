@@ -4,6 +4,7 @@
 use super::key_template::is_semantic;
 use super::pieces::{Piece, is_strong, pieces};
 use crate::item::{Item, Value};
+use crate::template::is_letter;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that stand alone in a sort key.
@@ -393,7 +394,7 @@ pub(super) fn is_word(text: &str) -> bool {
     let mut characters = text.strip_prefix('$').unwrap_or(text).chars();
     characters.next().is_some_and(char::is_alphabetic)
         && text.len() <= MAX_WORD
-        && characters.all(|character| character.is_alphabetic() || character == '_' || character == '-')
+        && characters.all(|character| is_letter(character) || character == '_' || character == '-')
 }
 
 /// Returns whether a text is a word in upper case, in a script that has one.

@@ -3,6 +3,7 @@
 use super::strings::Places;
 use crate::finding::repair::{Edit, Repair};
 use crate::source::Span;
+use crate::template::is_in_word;
 use toml_edit::{Item, TableLike, Value};
 
 /// The file in which names are searched.
@@ -93,7 +94,7 @@ impl Search<'_> {
 
 /// Where a text has a name as a word of its own, and whether it is in braces there.
 fn words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (usize, bool)> + 't {
-    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let is_part = |character: char| is_in_word(character) || character == '_';
     text.match_indices(name).filter_map(move |(at, _)| {
         let (before, after) = (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
         let is_word = !before.is_some_and(is_part) && !after.is_some_and(is_part);

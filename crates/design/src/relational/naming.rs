@@ -2,6 +2,7 @@
 
 use super::schema::{Schema, Table};
 use crate::formatting::{lower_first, upper_first};
+use crate::template::{is_in_field_name, is_in_word};
 use std::collections::BTreeSet;
 
 /// The name of the entity of a table: `order_items` gives `OrderItem`.
@@ -40,10 +41,10 @@ fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_lower = false;
     for character in name.chars() {
-        if !character.is_alphanumeric() || (was_lower && character.is_uppercase()) {
+        if !is_in_word(character) || (was_lower && character.is_uppercase()) {
             words.push(String::new());
         }
-        if let Some(last) = words.last_mut().filter(|_| character.is_alphanumeric()) {
+        if let Some(last) = words.last_mut().filter(|_| is_in_word(character)) {
             last.extend(character.to_lowercase());
         }
         was_lower = character.is_lowercase() || character.is_ascii_digit();
@@ -83,8 +84,7 @@ pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
 
 /// A name as templates can hold it: `item id` gives `item_id`.
 pub(crate) fn field_name(name: &str) -> String {
-    let plain =
-        name.replace(|character: char| !character.is_alphanumeric() && !"_-.".contains(character), "_");
+    let plain = name.replace(|character: char| !is_in_field_name(character), "_");
     if plain.is_empty() { "_".to_owned() } else { plain }
 }
 

@@ -3,6 +3,7 @@
 use super::lexer::{ConditionError, TokenKind, Tokens};
 use super::{Comparator, Comparison, Condition, Constant, Places, Test};
 use crate::model::decimal::Decimal;
+use crate::template::is_in_field_name;
 
 /// The deepest nesting of parentheses and `not`.
 const MAX_DEPTH: usize = 32;
@@ -172,7 +173,7 @@ impl Parser {
 
     fn attribute(&mut self) -> Result<String, ConditionError> {
         let is_name = |word: &str| {
-            word.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
+            word.chars().all(is_in_field_name)
                 && !KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
                 && Decimal::parse(word).is_none()
         };

@@ -2,14 +2,14 @@
 
 use super::{Comparator, Comparison, Condition, Constant, Test};
 use crate::model::limits::End;
+use crate::template::is_field_name;
 
 impl Constant {
     /// Returns the name for whose value the constant stands.
     pub fn placeholder(&self) -> Option<&str> {
         let Constant::Text(text) = self else { return None };
         let name = text.strip_prefix('{')?.strip_suffix('}')?;
-        let is_name = |character: char| character.is_alphanumeric() || "_-.".contains(character);
-        (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+        is_field_name(name).then_some(name)
     }
 }
 
