@@ -1,7 +1,7 @@
 //! Rows of a relational table as items of a model, and what makes two items equal.
 
 use super::naming;
-use crate::audit::{marker, marker_of};
+use crate::audit::{check_item, marker, marker_of};
 use crate::item::{Attributes, Item, Value};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Model};
@@ -39,7 +39,7 @@ pub fn attribute_of<'e>(entity: &'e Entity, column: &str) -> Result<&'e str, Str
 ///
 /// # Errors
 ///
-/// Returns a message if a value does not fit its type, or one that a key needs is absent.
+/// Returns a message if a value does not fit its type, one that a key needs is absent, or an audit would refuse an item.
 pub fn items(model: &Model, entity: &Entity, row: &[(&str, Option<&str>)]) -> Result<Vec<Item>, String> {
     let mut item = Item::new();
     for (column, text) in row {
@@ -69,7 +69,10 @@ pub fn items(model: &Model, entity: &Entity, row: &[(&str, Option<&str>)]) -> Re
         let attributes: Item = attributes.map(|(name, value)| (name.clone(), value.clone())).collect();
         items.push(with_keys(model, own, attributes)?);
     }
-    Ok(items)
+    match items.iter().flat_map(|item| check_item(model, item)).next() {
+        Some(violation) => Err(violation.message),
+        None => Ok(items),
+    }
 }
 
 /// Adds the keys and the type of an entity to its attributes.
@@ -248,6 +251,39 @@ key = ["DOC#{id}", "DOC#{id}"]
             found("extra", r#"{"big":12345678901234567890123,"s":"0.12345678901234567890123"}"#).unwrap();
         let Value::Map(extra) = &item["extra"] else { panic!("{item:?}") };
         assert_eq!(extra["big"], Value::Number("12345678901234567890123".to_owned()));
+    }
+
+    #[test]
+    fn a_row_whose_items_an_audit_refuses_is_refused() {
+        let text = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "EntityType"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.Bin]
+attributes = { name = "string", place = "string?" }
+key = ["BIN#{name}", "BIN#{name}"]
+index.GSI1 = { key = ["PLACE#{place}", "BIN#{name}"], when = "exists(place)" }
+unique = ["place"]
+[entity.Page]
+attributes = { pageId = "id", version = "int" }
+key = ["PAGE#{pageId}", "V#{version:04}"]
+versions = "version"
+"#;
+        let model = read(&Source::new("m.toml", text)).unwrap();
+        let rows = |number: usize, row: [(&str, &str); 2]| {
+            items(&model, &model.entities[number], &row.map(|(column, text)| (column, Some(text))))
+        };
+        assert!(rows(0, [("name", "a\tb"), ("place", "c\u{1e}d")]).is_ok());
+        for (name, place) in [("a\u{1f}b", "c"), ("a\u{10ffff}", "c"), ("a", "\u{10ffff}")] {
+            assert!(rows(0, [("name", name), ("place", place)]).is_err(), "{name:?} {place:?}");
+        }
+        assert!(rows(1, [("pageId", "p"), ("version", "1")]).is_ok());
+        let refused = rows(1, [("pageId", "p"), ("version", "0")]).unwrap_err();
+        assert!(refused.contains("V#0000 is not a key of Page"), "{refused}");
     }
 
     #[test]

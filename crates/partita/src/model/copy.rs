@@ -6,7 +6,7 @@ use super::arguments::Copy;
 use super::{FINE, FOUND, Outcome, file, items, seed};
 use crate::client::Client;
 use partita_design::Model;
-use partita_design::formatting::plural;
+use partita_design::formatting::{plural, printable};
 use partita_design::item::Item;
 use partita_design::model::Entity;
 use partita_design::relational::rows::{canonical, entity_of, identity, items as items_of, key_text};
@@ -30,7 +30,8 @@ pub fn run(arguments: &Copy) -> Outcome {
     let absent = without_table(&model, &tables);
     absent.iter().for_each(|entity| println!("{entity}: there is no table of it, so nothing is copied"));
     if !expected.problems.is_empty() {
-        expected.problems.iter().take(NAMED).for_each(|problem| println!("  {problem}"));
+        let named = expected.problems.iter().take(NAMED);
+        named.for_each(|problem| println!("  {}", printable(problem)));
         println!("{} cannot be copied; nothing was written", plural(expected.problems.len() as u64, "row"));
         return Ok(FOUND);
     }
