@@ -188,6 +188,26 @@ fn attributes_are_named_after_words_in_every_script() {
 }
 
 #[test]
+fn what_all_domains_end_with_belongs_to_their_addresses() {
+    for mark in ['#', ':', '/', '|', '_', '-'] {
+        for domain in ["corp.example", "my-corp.co.example"] {
+            let mut items = Vec::new();
+            for number in 0..20 {
+                let address = format!("EMAIL{mark}u{number}@{domain}");
+                items.push(item(&[("PK", &address), ("SK", "EMAIL"), ("uid", &format!("i{number}"))]));
+                let user = format!("USER{mark}x{number}y");
+                items.push(item(&[("PK", &user), ("SK", "USER"), ("label", &format!("l{number}"))]));
+            }
+            let draft = infer(&items, &known("Table", &["PK", "SK"])).unwrap();
+            assert_fits(&draft, &items);
+            let expected = format!("EMAIL{mark}{{email}}");
+            let found = draft.model.entities.iter().any(|entity| keys(entity)[0] == expected);
+            assert!(found, "{expected}\n{}", draft.text());
+        }
+    }
+}
+
+#[test]
 fn keys_with_a_meaning_are_attributes() {
     let items: Vec<Item> = (0..12)
         .map(|number| {

@@ -91,6 +91,9 @@ fn first_piece(text: &str) -> (&str, bool) {
     }
     let start = text.find(|c| !WEAK.contains(&c)).unwrap_or(text.len());
     let end = text[start..].find(is_mark).map_or(text.len(), |end| start + end);
+    if text[..end].contains('@') {
+        return (&text[..end + domain_length(&text[end..])], true);
+    }
     // A word may be followed by a value without a separator: `ORDER01ARZ3…`.
     let letters = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len()).min(24);
     let starts = (1..=letters).filter(|start| text.is_char_boundary(*start));
@@ -99,6 +102,14 @@ fn first_piece(text: &str) -> (&str, bool) {
         Some(word) if word <= end => (&text[..word], false),
         _ => (&text[..end], false),
     }
+}
+
+/// The length of the rest of a domain, up to its last label: `.co-op.example` of `.co-op.example-7`.
+fn domain_length(rest: &str) -> usize {
+    let is_other = |c: char| is_mark(c) && !".-".contains(c);
+    let domain = &rest[..rest.find(is_other).unwrap_or(rest.len())];
+    let Some(dot) = domain.rfind('.') else { return 0 };
+    domain[dot + 1..].find(is_mark).map_or(domain.len(), |end| dot + 1 + end)
 }
 
 /// The length of the value of a known form that a text starts with.
@@ -170,6 +181,9 @@ mod tests {
             ("2026-04-05T10:30:00", vec!["2026-04-05T10:30:00"]),
             ("2026-04-05-7", vec!["2026-04-05", "-", "7"]),
             ("2026-04_x", vec!["2026-04", "_", "x"]),
+            ("EMAIL:u@corp.example:x", vec!["EMAIL", ":", "u@corp.example", ":", "x"]),
+            ("u.v-w@my-corp.co.example-x", vec!["u", ".", "v", "-", "w@my-corp.co.example", "-", "x"]),
+            ("u@host-x", vec!["u@host", "-", "x"]),
             (&format!("org_{uuid}_{ulid}"), vec!["org", "_", uuid, "_", ulid]),
             (&format!("USER{ulid}"), vec!["USER", ulid]),
             (&format!("USER{uuid}"), vec!["USER", uuid]),
