@@ -263,6 +263,35 @@ fn a_number_at_the_start_of_a_key_is_a_shard_if_it_recurs() {
 }
 
 #[test]
+fn a_number_after_a_word_is_no_shard_if_the_word_identifies_something_in_its_own_keys() {
+    let items_with = |room: fn(usize) -> String| -> Vec<Item> {
+        let rooms = (1..6).flat_map(|floor| (1..9).map(move |number| (floor, number)));
+        let items = rooms.flat_map(|(floor, number)| {
+            let floor = format!("FLOOR#{floor}");
+            let own = item(&[("PK", &floor), ("SK", &format!("ROOM#{}", room(number))), ("seats", "N:5")]);
+            let booked = (0..4).map(move |day| {
+                let (key, day) = (format!("{floor}#ROOM#{number}"), format!("2026-04-0{}", day + 1));
+                item(&[("PK", &key), ("SK", &format!("BOOKING#{day}")), ("day", &day), ("by", "N")])
+            });
+            std::iter::once(own).chain(booked.collect::<Vec<_>>())
+        });
+        items.collect()
+    };
+    let draft_of = |items: &[Item]| {
+        let draft = infer(items, &known("Floors", &["PK", "SK"])).unwrap();
+        assert_fits(&draft, items);
+        draft
+    };
+    let draft = draft_of(&items_with(|number| number.to_string()));
+    assert!(draft.model.entities.iter().all(|entity| entity.shard.is_none()), "{}", draft.text());
+    let found = draft.model.entities.iter().any(|entity| keys(entity)[0] == "FLOOR#{floorId}#ROOM#{roomId}");
+    assert!(found, "{}", draft.text());
+    // Rooms that are called otherwise are not meant by the number.
+    let draft = draft_of(&items_with(|number| format!("x{number}y")));
+    assert!(draft.model.entities.iter().any(|entity| entity.shard.is_some()), "{}", draft.text());
+}
+
+#[test]
 fn a_few_odd_items_do_not_decide_what_a_key_is_made_of() {
     let items: Vec<Item> = (0..100)
         .map(|number| {

@@ -1,8 +1,9 @@
 //! What the keys of some entities say about those of others: what follows a word is an identifier where it is one elsewhere.
 
 use super::group::{Group, GroupKey};
+use super::key_template::MAX_SHARDS;
 use super::names::FieldNames;
-use super::pieces::{STRONG, WEAK, pieces};
+use super::pieces::{STRONG, is_mark, pieces};
 use super::style::{is_singleton, is_upper_word, is_word};
 use crate::draft::{Answers, Asked, Draft, Question};
 use crate::model::Model;
@@ -71,7 +72,8 @@ fn keys(model: &Model) -> Vec<Key> {
     keys
 }
 
-/// Whether a question is about a number that is no shard: at its place, another key has an identifier, or an attribute refers to it.
+/// Whether a question is about a number that is no shard: at its place or after its word, another key has an identifier, or an attribute
+/// refers to it.
 fn is_identified(question: &Question, keys: &[Key], groups: &[(GroupKey, Group)]) -> bool {
     let Some((start, _)) = question.assumed.split_once(&format!("{{{SHARD}}}")) else { return false };
     let name = question.choices[0][start.len()..].split(['{', '}']).nth(1).unwrap_or_default();
@@ -80,7 +82,17 @@ fn is_identified(question: &Question, keys: &[Key], groups: &[(GroupKey, Group)]
     let mut attributes = groups.iter().flat_map(|(_, group)| group.attributes.keys());
     // Without a word before it, its name is made up.
     let refers = |attribute: &String| ends_with_word(start) && names.contains(&letters(attribute));
-    keys.iter().any(|key| has_identifier_after(start, &key.template)) || attributes.any(refers)
+    let is_own = |key: &Key| has_number_after(start, key, &groups[key.entity].1);
+    keys.iter().any(|key| has_identifier_after(start, &key.template) || is_own(key)) || attributes.any(refers)
+}
+
+/// Whether a key starts with the word at the end of `start`, and a number as small as that of a shard: `ROOM#7` beside `FLOOR#2#ROOM#7`.
+fn has_number_after(start: &str, key: &Key, group: &Group) -> bool {
+    let word = start.rsplit('}').next().unwrap_or_default().trim_start_matches(is_mark);
+    let is_small = |text: &&str| text.parse().is_ok_and(|number: u64| number < MAX_SHARDS);
+    ends_with_word(word)
+        && has_identifier_after(word, &key.template)
+        && values_after(word, &key.attribute, group).iter().any(is_small)
 }
 
 fn letters(name: &str) -> String {
@@ -122,7 +134,7 @@ fn value_in<'k>(
 
 /// Whether a text ends with a word and a separator.
 fn ends_with_word(text: &str) -> bool {
-    let word = text.trim_end_matches(|last| STRONG.contains(&last) || WEAK.contains(&last));
+    let word = text.trim_end_matches(is_mark);
     word.len() < text.len() && pieces(word).last().is_some_and(|last| is_word(last.text))
 }
 

@@ -16,7 +16,7 @@ use crate::template::{Format, Part, SHARD, Template, is_field_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger numbers in a key are not shards.
-const MAX_SHARDS: u64 = 200;
+pub(super) const MAX_SHARDS: u64 = 200;
 /// A number that fewer items have identifies something.
 const MIN_ITEMS_PER_SHARD: usize = 3;
 /// Words before the number of a shard.

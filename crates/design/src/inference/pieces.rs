@@ -75,7 +75,8 @@ fn tail_length(before: &str, rest: &str) -> usize {
     if is_mixed || has(|c| c.is_ascii_digit()) { length } else { 0 }
 }
 
-fn is_mark(character: char) -> bool {
+/// Returns whether a character separates parts of keys.
+pub(super) fn is_mark(character: char) -> bool {
     STRONG.contains(&character) || WEAK.contains(&character)
 }
 
