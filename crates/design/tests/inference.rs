@@ -292,6 +292,25 @@ fn a_number_after_a_word_is_no_shard_if_the_word_identifies_something_in_its_own
 }
 
 #[test]
+fn an_identifier_is_the_same_with_and_without_an_attribute_of_its_own() {
+    let mut items = Vec::new();
+    for number in 0..40 {
+        let id = format!("acc_x{}Y{number}", number * 7919);
+        let key = format!("ACCT#{id}");
+        items.push(item(&[("PK", &key), ("SK", "ACCT"), ("accountId", &id), ("currency", "EUR")]));
+        for day in 1..4 {
+            let at = format!("2026-04-{day:02}T10:{number:02}:00Z");
+            items.push(item(&[("PK", &key), ("SK", &format!("TXN#{at}")), ("at", &at), ("amount", "N:2.5")]));
+        }
+    }
+    let draft = infer(&items, &known("Accounts", &["PK", "SK"])).unwrap();
+    assert_fits(&draft, &items);
+    let is_whole = |entity: &Entity| keys(entity)[0] == "ACCT#{accountId}";
+    assert!(draft.model.entities.iter().all(is_whole), "{}", draft.text());
+    assert!(!draft.text().contains("acctId"), "{}", draft.text());
+}
+
+#[test]
 fn a_few_odd_items_do_not_decide_what_a_key_is_made_of() {
     let items: Vec<Item> = (0..100)
         .map(|number| {

@@ -1,12 +1,13 @@
 //! What the keys of some entities say about those of others: what follows a word is an identifier where it is one elsewhere.
 
+use super::explain::merged;
 use super::group::{Group, GroupKey};
 use super::key_template::MAX_SHARDS;
 use super::names::FieldNames;
 use super::pieces::{STRONG, is_mark, pieces};
 use super::style::{is_singleton, is_upper_word, is_word};
 use crate::draft::{Answers, Asked, Draft, Question};
-use crate::model::Model;
+use crate::model::{Attribute, Model};
 use crate::relational::naming;
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ pub(super) fn settle(
     names: &FieldNames,
     draft: &mut Draft,
 ) -> Result<(), String> {
+    join_identifiers(groups, draft);
     let keys = keys(&draft.model);
     let asked = draft.questions.iter().filter(|question| is_identified(question, &keys, groups));
     let mut answers: Answers =
@@ -70,6 +72,80 @@ fn keys(model: &Model) -> Vec<Key> {
         }
     }
     keys
+}
+
+/// Joins a word before an identifier with it where another entity has both as one attribute: `ACCT#acc_{acctId}` beside `ACCT#{accountId}`.
+fn join_identifiers(groups: &[(GroupKey, Group)], draft: &mut Draft) {
+    let keys = keys(&draft.model);
+    for key in &keys {
+        let found = keys.iter().find_map(|other| Some((other, split_identifier(key, other, groups)?)));
+        let Some((other, (word, field, name))) = found else { continue };
+        let whole = draft.model.entities[other.entity].attribute(name).cloned();
+        if let Some(whole) = whole {
+            join(key.entity, (word, field), &whole, draft);
+        }
+    }
+}
+
+/// The word and the field behind it in a key, and the attribute that is both of them in another key.
+fn split_identifier<'k>(
+    key: &'k Key,
+    other: &'k Key,
+    groups: &[(GroupKey, Group)],
+) -> Option<(&'k str, &'k str, &'k str)> {
+    let (text, field) = started(&key.template)?;
+    let (start, name) = started(&other.template).filter(|(start, _)| ends_with_word(start))?;
+    let word = text.strip_prefix(start).filter(|word| !word.is_empty() && !word.contains(STRONG))?;
+    let [group, owner] = [key, other].map(|key| &groups[key.entity].1);
+    let [own, whole] =
+        [(key, group), (other, owner)].map(|(key, group)| values_after(start, &key.attribute, group));
+    let is_same = !own.is_disjoint(&whole) && whole.iter().all(|value| value.starts_with(word));
+    (is_same && group.having(field) == 0 && owner.having(name) > 0).then_some((word, field, name))
+}
+
+/// The text that a template starts with, and the field behind it.
+fn started(template: &Template) -> Option<(&str, &str)> {
+    match template.parts.as_slice() {
+        [Part::Text(text), Part::Field { name, format: Format::Plain }, ..] => Some((text, name)),
+        _ => None,
+    }
+}
+
+/// Replaces a word and a field by an attribute of another entity, if they belong together in all keys of the entity.
+fn join(number: usize, (word, field): (&str, &str), whole: &Attribute, draft: &mut Draft) {
+    let entity = &mut draft.model.entities[number];
+    let is_taken = whole.name != field && entity.attribute(&whole.name).is_some();
+    let templates = || entity.indexes.iter().map(|own| &own.key).chain([&entity.key]).flatten();
+    if is_taken || templates().any(|template| joined(template, word, field).is_none()) {
+        return;
+    }
+    for template in entity.indexes.iter_mut().map(|own| &mut own.key).chain([&mut entity.key]).flatten() {
+        if let Some(joined) = joined(template, word, field) {
+            *template = joined;
+        }
+    }
+    for own in entity.attributes.iter_mut().filter(|own| own.name == field) {
+        *own = Attribute { name: field.to_owned(), ..whole.clone() };
+    }
+    entity.numbers = Default::default();
+    let entity = entity.name.clone();
+    draft.rename_attribute(&entity, field, &whole.name);
+    // What the other entity calls it is no guess.
+    let named = Asked::AttributeName { entity, attribute: whole.name.clone() };
+    draft.questions.retain(|question| question.asked != named);
+}
+
+/// A template without the word before a field; `None` if something else is before it.
+fn joined(template: &Template, word: &str, field: &str) -> Option<Template> {
+    let mut parts: Vec<Part> = Vec::new();
+    for part in &template.parts {
+        if matches!(part, Part::Field { name, .. } if name == field) {
+            let Some(Part::Text(text)) = parts.last_mut() else { return None };
+            text.truncate(text.strip_suffix(word)?.len());
+        }
+        parts.push(part.clone());
+    }
+    Some(Template { parts: merged(parts) })
 }
 
 /// Whether a question is about a number that is no shard: at its place or after its word, another key has an identifier, or an attribute
