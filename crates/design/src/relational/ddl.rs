@@ -3,7 +3,7 @@
 use super::column_types::{builtin, choice};
 use super::schema::{Column, ForeignKey, Schema, Table};
 use super::statement::{Cursor, literals, split_commas};
-use super::tokens::{Dialect, Kind, Token, complete_statements};
+use super::tokens::{Kind, Token, complete_statements};
 use crate::model::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ impl Schema {
     pub fn parse(sql: &str) -> Result<Schema, String> {
         let mut reader = Reader::default();
         let sql = sql.trim_start_matches('\u{feff}');
-        for statement in complete_statements(sql, Dialect::of(sql))? {
+        for statement in complete_statements(sql)? {
             reader.statement(&statement);
             if let Some(table) = reader.schema.tables.last().filter(|table| table.columns.len() > MAX_COLUMNS)
             {

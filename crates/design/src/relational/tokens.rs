@@ -50,17 +50,24 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect of a text: only MySQL writes names in backticks.
+    /// The dialect of a text by what comes first: a word of one dialect, or a name in backticks, which SQLite takes too, but hardly anybody writes there.
     pub fn of(sql: &str) -> Dialect {
         let mut lexer = Lexer::new(sql, Dialect::Standard);
-        loop {
-            lexer.skip_blanks();
-            if lexer.rest.starts_with('`') {
+        while let Some(token) = lexer.next() {
+            if sql[token.span.start..].starts_with('`') || token.is("AUTO_INCREMENT") {
                 return Dialect::MySql;
             }
-            if lexer.next().is_none() {
+            if token.is("AUTOINCREMENT") || token.is("PRAGMA") {
                 return Dialect::Standard;
             }
+        }
+        Dialect::Standard
+    }
+
+    fn other(self) -> Dialect {
+        match self {
+            Dialect::MySql => Dialect::Standard,
+            Dialect::Standard => Dialect::MySql,
         }
     }
 }
@@ -71,12 +78,18 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
     split(&mut Lexer::new(sql, dialect))
 }
 
-/// The statements of a text that is complete: a log may be cut off anywhere, but a schema that is would lack tables.
+/// The statements of a text that is complete: a log may be cut off anywhere, but a schema that is would lack tables. The dialect is a guess: where
+/// its reading of a backslash leaves a quote open, the other's is tried.
 ///
 /// # Errors
 ///
 /// Returns a message with the line of what is not closed.
-pub(super) fn complete_statements(sql: &str, dialect: Dialect) -> Result<Vec<Vec<Token>>, String> {
+pub(super) fn complete_statements(sql: &str) -> Result<Vec<Vec<Token>>, String> {
+    let dialect = Dialect::of(sql);
+    read_to_end(sql, dialect).or_else(|error| read_to_end(sql, dialect.other()).map_err(|_| error))
+}
+
+fn read_to_end(sql: &str, dialect: Dialect) -> Result<Vec<Vec<Token>>, String> {
     let mut lexer = Lexer::new(sql, dialect);
     let statements = split(&mut lexer);
     let unclosed = lexer.unclosed.or_else(|| statements.iter().find_map(|statement| unfinished(statement)));
@@ -184,7 +197,7 @@ struct Lexer<'a> {
     rest: &'a str,
     line: usize,
     dialect: Dialect,
-    /// The line of what is open when the text ends, and what it is.
+    /// The line of the first thing that is not closed, and what it is.
     unclosed: Option<(usize, &'static str)>,
 }
 
@@ -212,7 +225,7 @@ impl<'a> Lexer<'a> {
     /// Skips what ends there, or the rest of the text.
     fn advance_to(&mut self, end: Option<usize>, otherwise: &'static str) {
         if end.is_none() {
-            self.unclosed = Some((self.line, otherwise));
+            self.unclosed.get_or_insert((self.line, otherwise));
         }
         self.advance(end.unwrap_or(self.rest.len()));
     }
@@ -222,6 +235,10 @@ impl<'a> Lexer<'a> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.advance(blank);
+            // No command of psql is a quote: the text before was read to its wrong end.
+            if self.rest.starts_with("\\'") {
+                self.unclosed.get_or_insert((self.line, QUOTE));
+            }
             let own_comment = self.rest.starts_with("# ") || self.rest.starts_with("#\n");
             if self.rest.starts_with("--") || self.rest.starts_with('\\') || own_comment {
                 self.advance(self.rest.find('\n').unwrap_or(self.rest.len()));
@@ -242,12 +259,15 @@ impl<'a> Lexer<'a> {
     /// The token at the start of the rest, and its length in bytes.
     fn token(&mut self, first: char) -> (Kind, String, usize) {
         let rest = self.rest;
+        let backslash = self.dialect == Dialect::MySql;
         match first {
-            '\'' => self.text(0, self.dialect == Dialect::MySql),
+            '\'' => self.text(0, backslash),
             'e' | 'E' if rest[1..].starts_with('\'') => self.text(1, true),
-            'n' | 'N' | 'x' | 'X' | 'b' | 'B' if rest[1..].starts_with('\'') => self.text(1, false),
-            '"' | '`' => self.quoted(first),
-            '[' if is_bracketed_name(rest) => self.quoted(']'),
+            'n' | 'N' | 'x' | 'X' | 'b' | 'B' if rest[1..].starts_with('\'') => self.text(1, backslash),
+            // MySQL has texts in these quotes, too.
+            '"' => self.quoted(first, backslash),
+            '`' => self.quoted(first, false),
+            '[' if is_bracketed_name(rest) => self.quoted(']', false),
             '$' => self.dollar(),
             '?' => (Kind::Parameter, "?".to_owned(), 1),
             '%' if rest.starts_with("%s") => (Kind::Parameter, "?".to_owned(), 2),
@@ -279,8 +299,8 @@ impl<'a> Lexer<'a> {
     }
 
     /// A name in quotes.
-    fn quoted(&mut self, close: char) -> (Kind, String, usize) {
-        let (name, end) = self.up_to(1, close, false);
+    fn quoted(&mut self, close: char, backslash: bool) -> (Kind, String, usize) {
+        let (name, end) = self.up_to(1, close, backslash);
         (Kind::Quoted, name, end)
     }
 
@@ -299,7 +319,7 @@ impl<'a> Lexer<'a> {
                 return (text, from + at + close.len_utf8());
             }
         }
-        self.unclosed = Some((self.line, QUOTE));
+        self.unclosed.get_or_insert((self.line, QUOTE));
         (text, self.rest.len())
     }
 
@@ -315,7 +335,7 @@ impl<'a> Lexer<'a> {
         match inside.find(mark) {
             Some(end) => (Kind::Text, inside[..end].to_owned(), 2 * mark.len() + end),
             None => {
-                self.unclosed = Some((self.line, QUOTE));
+                self.unclosed.get_or_insert((self.line, QUOTE));
                 (Kind::Text, inside.to_owned(), self.rest.len())
             }
         }
@@ -388,7 +408,7 @@ mod tests {
 
     #[test]
     fn what_is_not_closed_is_found_at_its_line() {
-        let refused = |sql: &str| complete_statements(sql, Dialect::of(sql)).unwrap_err();
+        let refused = |sql: &str| complete_statements(sql).unwrap_err();
         for (sql, expected) in [
             (
                 "SELECT 1;\nCREATE TABLE t (a text DEFAULT 'abc);\nCREATE TABLE b (id int);",
@@ -406,8 +426,27 @@ mod tests {
             assert!(refused(sql).starts_with(expected), "{sql}: {}", refused(sql));
         }
         for complete in ["CREATE TABLE t (a int[], [b] int)", "INSERT INTO t VALUES (')'); x ("] {
-            assert!(complete_statements(complete, Dialect::of(complete)).is_ok(), "{complete}");
+            assert!(complete_statements(complete).is_ok(), "{complete}");
         }
+    }
+
+    #[test]
+    fn a_backslash_is_read_so_that_quotes_are_closed() {
+        let read = |sql: &str| complete_statements(sql).map(|found| found.len());
+        for (sql, expected) in [
+            (r"CREATE TABLE t (a VARCHAR(9) COMMENT 'user\'s');", 1),
+            ("CREATE TABLE t (a TEXT COMMENT 'a\\'b',\n b TEXT COMMENT 'c\\'d'\n);\nx;", 2),
+            ("CREATE TABLE t (a TEXT COMMENT \"a\\\"b\", id INT AUTO_INCREMENT);x;", 2),
+            (r"CREATE TABLE `t` (a TEXT DEFAULT '\', b TEXT);x;", 2),
+            (
+                "CREATE TABLE `t` (a TEXT);\nINSERT INTO t VALUES ('\\');\nx;\nINSERT INTO t VALUES ('D:\\');",
+                4,
+            ),
+            ("PRAGMA x;INSERT INTO `t` VALUES ('C:\\');x;", 3),
+        ] {
+            assert_eq!(read(sql), Ok(expected), "{sql}");
+        }
+        assert!(read(r"INSERT INTO t VALUES ('a\', 'b\', 'c);").is_err());
     }
 
     #[test]
