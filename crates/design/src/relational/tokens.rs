@@ -105,19 +105,30 @@ fn unfinished(statement: &[Token]) -> Option<(usize, &'static str)> {
     if !first.is("CREATE") && !first.is("ALTER") {
         return None;
     }
+    let expects =
+        ["CREATE", "ALTER", "TABLE", "ADD", "CONSTRAINT", "FOREIGN", "REFERENCES", "ON", "AS", ",", "."];
+    let ends = expects.iter().any(|word| last.is(word));
+    let open = open_bracket(statement).map(|line| (line, "the bracket that opens here is not closed"));
+    open.or_else(|| ends.then_some((last.line, "the statement ends in the middle")))
+}
+
+/// The line of the first bracket that is not closed.
+fn open_bracket(tokens: &[Token]) -> Option<usize> {
     let mut open = Vec::new();
-    for token in statement {
+    for token in tokens {
         if token.is("(") || token.is("[") {
             open.push(token.line);
         } else if token.is(")") || token.is("]") {
             open.pop();
         }
     }
-    let expects =
-        ["CREATE", "ALTER", "TABLE", "ADD", "CONSTRAINT", "FOREIGN", "REFERENCES", "ON", "AS", ",", "."];
-    let ends = expects.iter().any(|word| last.is(word));
-    let open = open.first().map(|line| (*line, "the bracket that opens here is not closed"));
-    open.or_else(|| ends.then_some((last.line, "the statement ends in the middle")))
+    open.first().copied()
+}
+
+/// Whether a semicolon belongs to the statement: `CREATE [OR REPLACE] RULE … DO ALSO (…; …)`.
+fn is_inside_rule(tokens: &[Token]) -> bool {
+    let is_rule = [1, 3].iter().any(|at| tokens.get(*at).is_some_and(|token| token.is("RULE")));
+    is_rule && tokens[0].is("CREATE") && open_bracket(tokens).is_some()
 }
 
 fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
@@ -126,7 +137,7 @@ fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
     while let Some(token) = lexer.next() {
         let before = current.last().or_else(|| statements.last().and_then(|last: &Vec<Token>| last.last()));
         let is_first = before.is_none_or(|before: &Token| before.line < token.line);
-        let is_end = token.is(";") || (is_first && is_batch_end(sql, &token));
+        let is_end = (token.is(";") && !is_inside_rule(&current)) || (is_first && is_batch_end(sql, &token));
         if !is_end {
             current.push(token);
             if let Some(next) = unended(&current) {
@@ -163,9 +174,9 @@ fn unended(tokens: &[Token]) -> Option<usize> {
         "INSERT" => second.is("INTO"),
         _ => false,
     };
-    let bodies = ["PROCEDURE", "FUNCTION", "TRIGGER", "PACKAGE", "EVENT"];
-    let has_body =
-        tokens[0].is("CREATE") && tokens.iter().take(8).any(|token| bodies.iter().any(|word| token.is(word)));
+    let bodies = ["PROCEDURE", "FUNCTION", "TRIGGER", "PACKAGE", "EVENT", "RULE"];
+    let mut head = tokens.iter().take(8).take_while(|token| !token.is("TABLE"));
+    let has_body = tokens[0].is("CREATE") && head.any(|token| bodies.iter().any(|word| token.is(word)));
     (begins && first.kind == Kind::Word && first.line > tokens[at - 1].line && !has_body).then_some(at)
 }
 
@@ -391,6 +402,7 @@ mod tests {
         let starts: Vec<&str> =
             found.iter().map(|statement| statement[statement.len().min(3) - 1].as_str()).collect();
         assert_eq!(starts, ["a", "b", "c", "x"]);
+        assert_eq!(texts("CREATE TABLE event (x int)\nCREATE TABLE c (z int)").len(), 2);
         assert_eq!(texts("CREATE PROCEDURE p AS\nCREATE TABLE t (x int)\nSELECT go\n/ 2").len(), 1);
     }
 
@@ -447,6 +459,16 @@ mod tests {
             assert_eq!(read(sql), Ok(expected), "{sql}");
         }
         assert!(read(r"INSERT INTO t VALUES ('a\', 'b\', 'c);").is_err());
+    }
+
+    #[test]
+    fn a_rule_has_statements_in_brackets() {
+        let rule =
+            "RULE r AS ON INSERT TO t DO ALSO (\nINSERT INTO a VALUES (1);\nINSERT INTO b VALUES (2)\n)";
+        for create in ["CREATE", "CREATE OR REPLACE"] {
+            let sql = format!("x;\n{create} {rule};\nCREATE TABLE u (id int);");
+            assert_eq!(complete_statements(&sql).map(|found| found.len()), Ok(3), "{sql}");
+        }
     }
 
     #[test]
