@@ -86,7 +86,10 @@ impl Reader {
 
     fn create_table(&mut self, mut cursor: Cursor<'_>, line: usize) {
         let if_absent = cursor.eat_all(&["IF", "NOT", "EXISTS"]);
-        let Some(name) = cursor.name() else { return };
+        let Some(name) = cursor.name() else {
+            let remark = format!("a table is left out, because it has no name: {}", words(cursor.tokens));
+            return self.remark(line, remark);
+        };
         if name.to_lowercase().starts_with("sqlite_") {
             return self.remark(line, format!("table {name} is SQLite's own, and is left out"));
         }
@@ -145,7 +148,11 @@ impl Reader {
 
     fn column(&mut self, table: &mut Table, mut cursor: Cursor<'_>) {
         let line = cursor.peek().map_or(0, |token| token.line);
-        let Some(name) = cursor.name() else { return };
+        let Some(name) = cursor.name() else {
+            let unknown = words(cursor.tokens);
+            let remark = format!("a column of {} is left out, because it has no name: {unknown}", table.name);
+            return self.remark(line, remark);
+        };
         if table.column(&name).is_some() {
             return;
         }
@@ -420,7 +427,7 @@ fn constrain(table: &mut Table, mut cursor: Cursor<'_>) -> Result<(), String> {
 /// The columns of a key, without their order or length. An expression as `lower(email)` is not a column, and makes the key none of columns.
 fn columns(table: &Table, inside: &[Token]) -> Result<Vec<String>, String> {
     let column = |part: &[Token]| {
-        let column = part.first().and_then(Token::name).and_then(|name| table.column(name));
+        let column = Cursor::new(part).name().and_then(|name| table.column(&name));
         let opens = part.iter().position(|token| token.is("("));
         let length = opens.and_then(|at| part.get(at + 1)).is_none_or(|next| next.kind == Kind::Number);
         column.filter(|_| length).map(|column| column.name.clone()).ok_or_else(|| words(part))
@@ -512,6 +519,35 @@ mod tests {
         assert_eq!(notes.primary_key, ["id"]);
         assert_eq!(notes.column("body").unwrap().kind.print(), "a|b");
         assert_eq!(notes.reference("post_id").unwrap().table, "posts");
+    }
+
+    #[test]
+    fn names_in_single_quotes_are_names_where_no_text_can_be() {
+        let schema = Schema::parse(
+            "CREATE TABLE 'users' ('id' INTEGER PRIMARY KEY, 'team id' INTEGER, mail TEXT DEFAULT 'a', 'plan' TEXT CHECK (plan IN ('b', 'c')), CONSTRAINT 'u' UNIQUE ('mail'));
+             CREATE TABLE 'o' (id INTEGER PRIMARY KEY, uid INTEGER, FOREIGN KEY ('uid') REFERENCES 'users' ('id'));
+             CREATE INDEX 'by' ON 'users' ('team id');",
+        )
+        .unwrap();
+        let (users, orders) = (schema.table("users").unwrap(), schema.table("o").unwrap());
+        let names: Vec<&str> = users.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["id", "team id", "mail", "plan"]);
+        assert_eq!(
+            (&users.primary_key[..], &users.unique[0][..]),
+            (&["id".to_owned()][..], &["mail".to_owned()][..])
+        );
+        assert_eq!(users.indexes, [["team id"]]);
+        assert_eq!(users.column("plan").unwrap().kind.print(), "b|c");
+        let key = orders.reference("uid").unwrap();
+        assert_eq!((key.table.as_str(), &key.to[..]), ("users", &["id".to_owned()][..]));
+        assert!(schema.remarks.is_empty());
+    }
+
+    #[test]
+    fn what_has_no_name_is_remarked_on() {
+        let schema = Schema::parse("CREATE TABLE t (id int,\n ? text);\nCREATE TABLE # (id int);").unwrap();
+        let lines: Vec<usize> = schema.remarks.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [2, 3]);
     }
 
     #[test]

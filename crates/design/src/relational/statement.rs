@@ -46,11 +46,13 @@ impl<'a> Cursor<'a> {
         sees
     }
 
-    /// A name; of `public.users`, the last part.
+    /// A name; of `public.users`, the last part. SQLite takes a text in single quotes where only a name can be.
     pub fn name(&mut self) -> Option<String> {
-        let mut name = self.peek()?.name()?.to_owned();
+        let is_name =
+            |token: &Token| token.name().is_some() || (token.kind == Kind::Text && !token.text.is_empty());
+        let mut name = self.peek().filter(|token| is_name(token))?.text.clone();
         self.next();
-        while self.sees(".") && self.tokens.get(1).is_some_and(|token| token.name().is_some()) {
+        while self.sees(".") && self.tokens.get(1).is_some_and(is_name) {
             self.next();
             name = self.next()?.text.clone();
         }
@@ -94,7 +96,7 @@ impl<'a> Cursor<'a> {
         let inside = self.group().unwrap_or_default();
         let mut names = Vec::new();
         for part in split_commas(inside) {
-            names.extend(part.first().and_then(Token::name).map(str::to_owned));
+            names.extend(Cursor::new(part).name());
         }
         names
     }
