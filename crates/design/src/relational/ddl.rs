@@ -545,7 +545,7 @@ mod tests {
 
     #[test]
     fn what_has_no_name_is_remarked_on() {
-        let schema = Schema::parse("CREATE TABLE t (id int,\n ? text);\nCREATE TABLE # (id int);").unwrap();
+        let schema = Schema::parse("CREATE TABLE t (id int,\n ? text);\nCREATE TABLE ? (id int);").unwrap();
         let lines: Vec<usize> = schema.remarks.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 3]);
     }

@@ -253,8 +253,8 @@ impl<'a> Lexer<'a> {
             let own_comment = self.rest.starts_with("# ") || self.rest.starts_with("#\n");
             if self.rest.starts_with("--") || self.rest.starts_with('\\') || own_comment {
                 self.advance(self.rest.find('\n').unwrap_or(self.rest.len()));
-            } else if let Some(inside) = self.rest.strip_prefix("/*") {
-                let end = inside.find("*/").map(|end| end + 4);
+            } else if self.rest.starts_with("/*") {
+                let end = end_of_comment(self.rest);
                 self.advance_to(end, "the comment that begins here is not closed");
             } else {
                 return;
@@ -275,6 +275,7 @@ impl<'a> Lexer<'a> {
             '\'' => self.text(0, backslash),
             'e' | 'E' if rest[1..].starts_with('\'') => self.text(1, true),
             'n' | 'N' | 'x' | 'X' | 'b' | 'B' if rest[1..].starts_with('\'') => self.text(1, backslash),
+            'q' | 'Q' if end_of_oracle_text(rest).is_some() => self.oracle_text(),
             // MySQL has texts in these quotes, too.
             '"' => self.quoted(first, backslash),
             '`' => self.quoted(first, false),
@@ -284,7 +285,9 @@ impl<'a> Lexer<'a> {
             '%' if rest.starts_with("%s") => (Kind::Parameter, "?".to_owned(), 2),
             ':' if !rest.starts_with("::") && rest[1..].starts_with(is_name_start) => self.parameter(),
             '@' if rest[1..].starts_with(is_name_start) => self.parameter(),
-            _ if is_name_start(first) => self.run(Kind::Word, is_name_part),
+            _ if is_name_start(first) => {
+                self.run(Kind::Word, |character| is_name_part(character) || character == '$')
+            }
             _ if first.is_ascii_digit() => {
                 self.run(Kind::Number, |character| character.is_ascii_alphanumeric() || character == '.')
             }
@@ -352,6 +355,15 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// A text of Oracle that chooses its own bracket or mark: `q'[it's]'`, `q'!it's!'`.
+    fn oracle_text(&self) -> (Kind, String, usize) {
+        let end = end_of_oracle_text(self.rest).unwrap_or(self.rest.len());
+        let mut inside = self.rest[2..end - 1].chars();
+        inside.next();
+        inside.next_back();
+        (Kind::Text, inside.as_str().to_owned(), end)
+    }
+
     fn symbol(&self, first: char) -> (Kind, String, usize) {
         let long = ["<>", "!=", "<=", ">=", "::", "||", "@@", "->>", "->", "~*", "!~"];
         let text = long.iter().find(|symbol| self.rest.starts_with(**symbol));
@@ -361,10 +373,53 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// `[order items]` is a name, `[1]` and `[]` are parts of array types and expressions.
+/// Where a comment ends. In PostgreSQL and SQL Server comments nest, elsewhere `/*` within one says nothing: a comment nests if it ends so.
+fn end_of_comment(rest: &str) -> Option<usize> {
+    let mut depth = 0;
+    let mut at = 0;
+    while let Some(found) = rest[at..].find(['/', '*']) {
+        at += found;
+        let mark = if rest[at..].starts_with("/*") {
+            depth += 1;
+            2
+        } else if rest[at..].starts_with("*/") {
+            depth -= 1;
+            2
+        } else {
+            1
+        };
+        at += mark;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    rest[2..].find("*/").map(|end| end + 4)
+}
+
+/// Where the text in Oracle's own quotes ends that starts with `q'`.
+fn end_of_oracle_text(rest: &str) -> Option<usize> {
+    let inside = rest[1..].strip_prefix('\'')?;
+    let open = inside.chars().next().filter(|open| !open.is_whitespace() && *open != '\'')?;
+    let close = match open {
+        '[' => ']',
+        '(' => ')',
+        '{' => '}',
+        '<' => '>',
+        other => other,
+    };
+    let end = format!("{close}'");
+    let start = 2 + open.len_utf8();
+    rest[start..].find(&end).map(|at| start + at + end.len())
+}
+
+/// `[order items]` is a name, `[1]` and `[]` are parts of array types and expressions. In expressions, quotes are even.
 fn is_bracketed_name(rest: &str) -> bool {
-    let inside = rest[1..].chars().take(128).take_while(|character| !['\'', ',', '('].contains(character));
-    rest[1..].starts_with(is_name_start) && inside.into_iter().any(|character| character == ']')
+    let end = rest.char_indices().take(128).find(|(_, character)| [']', ',', '('].contains(character));
+    let Some(inside) = end.filter(|(_, character)| *character == ']').map(|(end, _)| &rest[1..end]) else {
+        return false;
+    };
+    let quotes = inside.matches('\'').count();
+    inside.starts_with(is_name_start) && (quotes == 0 || quotes % 2 == 1)
 }
 
 fn is_name_start(character: char) -> bool {
@@ -469,6 +524,20 @@ mod tests {
             let sql = format!("x;\n{create} {rule};\nCREATE TABLE u (id int);");
             assert_eq!(complete_statements(&sql).map(|found| found.len()), Ok(3), "{sql}");
         }
+    }
+
+    #[test]
+    fn comments_nest_if_they_end_so() {
+        assert_eq!(texts("/* a /* it's */ b' */ x"), [["x"]]);
+        assert_eq!(texts("/* src/*.sql */ x /* it's */ y /*/ z */"), [["x", "y"]]);
+    }
+
+    #[test]
+    fn quotes_and_dollars_inside_of_names_and_texts_open_nothing() {
+        assert_eq!(texts("a$b$c x"), [["a$b$c", "x"]]);
+        assert_eq!(texts("[it's] x"), [["it's", "x"]]);
+        assert_eq!(texts("[a || 'b']").concat().len(), 5);
+        assert_eq!(texts("q'[it's]' q'!it's!' q 'a'"), [["it's", "it's", "q", "a"]]);
     }
 
     #[test]
