@@ -21,8 +21,9 @@ impl Schema {
     pub fn parse(sql: &str) -> Result<Schema, String> {
         let mut reader = Reader::default();
         let sql = sql.trim_start_matches('\u{feff}');
-        for statement in complete_statements(sql)? {
-            reader.statement(&statement);
+        let script = complete_statements(sql)?;
+        for statement in &script.statements {
+            reader.statement(statement);
             if let Some(table) = reader.schema.tables.last().filter(|table| table.columns.len() > MAX_COLUMNS)
             {
                 return Err(format!("table {} has more than {MAX_COLUMNS} columns", table.name));
@@ -30,6 +31,10 @@ impl Schema {
             if reader.schema.tables.len() > MAX_TABLES {
                 return Err(format!("the schema has more than {MAX_TABLES} tables: split it"));
             }
+        }
+        if let Some(line) = script.open_end {
+            let remark = "the last statement has no semicolon, as the others have: is the file complete?";
+            reader.remark(line, remark.to_owned());
         }
         reader.schema.write_identifiers_as_texts();
         reader.schema.leave_out_what_no_key_holds();
@@ -541,6 +546,14 @@ mod tests {
         let key = orders.reference("uid").unwrap();
         assert_eq!((key.table.as_str(), &key.to[..]), ("users", &["id".to_owned()][..]));
         assert!(schema.remarks.is_empty());
+    }
+
+    #[test]
+    fn a_file_that_may_be_cut_off_is_remarked_on() {
+        let schema =
+            Schema::parse("CREATE TABLE t (id int);\nALTER TABLE t ADD CONSTRAINT k PRIMAR").unwrap();
+        assert_eq!(schema.remarks.len(), 1);
+        assert!(schema.remarks[0].0 == 2 && schema.remarks[0].1.contains("is the file complete?"));
     }
 
     #[test]

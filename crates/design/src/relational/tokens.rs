@@ -75,7 +75,14 @@ impl Dialect {
 /// Splits SQL into statements: the tokens between semicolons, between lines `GO` or `/`, or from one that creates something at the start of a line to
 /// the next. Comments, the data of `COPY … FROM stdin` and psql's own commands are left out.
 pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
-    split(&mut Lexer::new(sql, dialect))
+    split(&mut Lexer::new(sql, dialect)).statements
+}
+
+/// A text in statements.
+pub(super) struct Script {
+    pub statements: Vec<Vec<Token>>,
+    /// The line of the last statement, if it alone does not end: the text may be cut off there.
+    pub open_end: Option<usize>,
 }
 
 /// The statements of a text that is complete: a log may be cut off anywhere, but a schema that is would lack tables. The dialect is a guess: where
@@ -84,18 +91,19 @@ pub(super) fn statements(sql: &str, dialect: Dialect) -> Vec<Vec<Token>> {
 /// # Errors
 ///
 /// Returns a message with the line of what is not closed.
-pub(super) fn complete_statements(sql: &str) -> Result<Vec<Vec<Token>>, String> {
+pub(super) fn complete_statements(sql: &str) -> Result<Script, String> {
     let dialect = Dialect::of(sql);
     read_to_end(sql, dialect).or_else(|error| read_to_end(sql, dialect.other()).map_err(|_| error))
 }
 
-fn read_to_end(sql: &str, dialect: Dialect) -> Result<Vec<Vec<Token>>, String> {
+fn read_to_end(sql: &str, dialect: Dialect) -> Result<Script, String> {
     let mut lexer = Lexer::new(sql, dialect);
-    let statements = split(&mut lexer);
-    let unclosed = lexer.unclosed.or_else(|| statements.iter().find_map(|statement| unfinished(statement)));
+    let script = split(&mut lexer);
+    let unclosed =
+        lexer.unclosed.or_else(|| script.statements.iter().find_map(|statement| unfinished(statement)));
     match unclosed {
         Some((line, what)) => Err(format!("line {line}: {what}: is the file complete?")),
-        None => Ok(statements),
+        None => Ok(script),
     }
 }
 
@@ -131,9 +139,10 @@ fn is_inside_rule(tokens: &[Token]) -> bool {
     is_rule && tokens[0].is("CREATE") && open_bracket(tokens).is_some()
 }
 
-fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
+fn split(lexer: &mut Lexer<'_>) -> Script {
     let sql = lexer.sql;
     let (mut statements, mut current) = (Vec::new(), Vec::new());
+    let mut all_end = true;
     while let Some(token) = lexer.next() {
         let before = current.last().or_else(|| statements.last().and_then(|last: &Vec<Token>| last.last()));
         let is_first = before.is_none_or(|before: &Token| before.line < token.line);
@@ -141,6 +150,7 @@ fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
         if !is_end {
             current.push(token);
             if let Some(next) = unended(&current) {
+                all_end = false;
                 let begun = current.split_off(next);
                 statements.push(std::mem::replace(&mut current, begun));
             }
@@ -151,9 +161,17 @@ fn split(lexer: &mut Lexer<'_>) -> Vec<Vec<Token>> {
         }
         statements.push(std::mem::take(&mut current));
     }
-    statements.push(current);
     statements.retain(|statement| !statement.is_empty());
-    statements
+    let open_end = current.first().map(|first| first.line);
+    let open_end = open_end.filter(|_| all_end && !statements.is_empty() && !is_whole(&current));
+    statements.extend(Some(current).filter(|current| !current.is_empty()));
+    Script { statements, open_end }
+}
+
+/// Whether a statement without a semicolon has all that belongs to it: it ends with a list, and a foreign key has what it refers to.
+fn is_whole(statement: &[Token]) -> bool {
+    let has = |word: &str| statement.iter().any(|token| token.is(word));
+    statement.last().is_some_and(|last| last.is(")")) && (!has("FOREIGN") || has("REFERENCES"))
 }
 
 /// `GO` of SQL Server and `/` of Oracle end what is before them: the first token of a line, and its last.
@@ -475,7 +493,7 @@ mod tests {
 
     #[test]
     fn what_is_not_closed_is_found_at_its_line() {
-        let refused = |sql: &str| complete_statements(sql).unwrap_err();
+        let refused = |sql: &str| complete_statements(sql).err().unwrap_or_default();
         for (sql, expected) in [
             (
                 "SELECT 1;\nCREATE TABLE t (a text DEFAULT 'abc);\nCREATE TABLE b (id int);",
@@ -499,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_backslash_is_read_so_that_quotes_are_closed() {
-        let read = |sql: &str| complete_statements(sql).map(|found| found.len());
+        let read = |sql: &str| complete_statements(sql).map(|found| found.statements.len());
         for (sql, expected) in [
             (r"CREATE TABLE t (a VARCHAR(9) COMMENT 'user\'s');", 1),
             ("CREATE TABLE t (a TEXT COMMENT 'a\\'b',\n b TEXT COMMENT 'c\\'d'\n);\nx;", 2),
@@ -522,7 +540,7 @@ mod tests {
             "RULE r AS ON INSERT TO t DO ALSO (\nINSERT INTO a VALUES (1);\nINSERT INTO b VALUES (2)\n)";
         for create in ["CREATE", "CREATE OR REPLACE"] {
             let sql = format!("x;\n{create} {rule};\nCREATE TABLE u (id int);");
-            assert_eq!(complete_statements(&sql).map(|found| found.len()), Ok(3), "{sql}");
+            assert_eq!(complete_statements(&sql).map(|found| found.statements.len()), Ok(3), "{sql}");
         }
     }
 
@@ -538,6 +556,31 @@ mod tests {
         assert_eq!(texts("[it's] x"), [["it's", "x"]]);
         assert_eq!(texts("[a || 'b']").concat().len(), 5);
         assert_eq!(texts("q'[it's]' q'!it's!' q 'a'"), [["it's", "it's", "q", "a"]]);
+    }
+
+    #[test]
+    fn a_last_statement_that_alone_does_not_end_may_be_cut_off() {
+        let table = "CREATE TABLE t (id int);\n";
+        for last in [
+            "CREATE TA",
+            "ALTER TABLE t ADD CONSTRAINT k PRIMAR",
+            "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES ab",
+            "ALTER TABLE t ADD FOREIGN KEY (a)",
+        ] {
+            let open_end = |sql: &str| complete_statements(sql).map(|script| script.open_end);
+            assert_eq!(open_end(&format!("{table}{last}")), Ok(Some(2)), "{last}");
+            for whole in
+                [last.to_owned(), format!("{table}{last};"), format!("CREATE TABLE t (a int)\n{table}{last}")]
+            {
+                assert_eq!(open_end(&whole), Ok(None), "{whole}");
+            }
+        }
+        for last in
+            ["CREATE TABLE u (a int)", "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES u(id)", "-- end", "GO"]
+        {
+            let script = complete_statements(&format!("{table}{last}")).unwrap();
+            assert_eq!(script.open_end, None, "{last}");
+        }
     }
 
     #[test]
