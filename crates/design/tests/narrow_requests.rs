@@ -162,7 +162,7 @@ fn requests_that_return_all_are_not() {
         "in = ['userId'], range = { by = 'createdAt', from = '2026-01-05T00:00:00Z', to = '2026-01-31T23:59:59Z' }, out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#2026-01')\" }",
         "in = ['userId'], range = { by = 'createdAt', from = '2026-01-05T00:00:00Z', to = '2026-01-31T23:59:59Z' }, out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#2026-01-05T00:00:00Z' AND 'ORDER#2026-01-31T23:59:59Z~'\" }",
         "where = \"begins_with(state, 'A')\", out = 'Order*', request = { index = 'GSI4', condition = \"GSI4PK = 'STATE#{state}'\" }, in = ['state']",
-        "in = ['userId'], range = 'createdAt', out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#2026-01-01' AND 'ORDER#2026-12-31~'\" }",
+        "in = ['userId'], range = 'createdAt', out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK BETWEEN 'ORDER#{createdAt}' AND 'ORDER#{createdAt}~'\" }",
         "in = ['userId'], range = 'createdAt', out = 'Order*', request = { condition = \"PK = 'USER#{userId}' AND SK >= 'ORDER#{createdAt}'\" }",
         "in = ['userId'], where = \"status == 'OPEN'\", out = 'Order*', request = { condition = \"PK = 'USER#{userId}'\", filter = \"status == 'OPEN'\" }",
         "in = ['userId', 'status'], out = 'Order*', request = { condition = \"PK = 'USER#{userId}'\", filter = \"status == '{status}'\" }",

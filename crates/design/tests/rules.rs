@@ -396,9 +396,14 @@ fn rule_28_numbers_are_padded() {
     {
         assert_eq!(codes(&request(bounds), "pattern.some"), ["P107"], "{bounds}");
     }
-    for bounds in ["BETWEEN 'V#00000001' AND 'V#00000009'", ">= 'V#{version:08}'"] {
+    for bounds in ["BETWEEN 'V#{version:08}' AND 'V#{version:08}'", ">= 'V#{version:08}'"] {
         assert!(codes(&request(bounds), "pattern.some").is_empty(), "{bounds}");
     }
+    let padded = "BETWEEN 'V#00000001' AND 'V#00000009'";
+    assert_eq!(codes(&request(padded), "pattern.some"), ["P132"], "the caller gives the bounds");
+    let declared = request(padded)
+        .replace("range = \"version\"", "range = { by = \"version\", from = \"1\", to = \"9\" }");
+    assert!(codes(&declared, "pattern.some").is_empty());
     assert_eq!(codes(&request("<= 'V#~'"), "pattern.some"), ["P133"], "it bounds nothing");
 }
 

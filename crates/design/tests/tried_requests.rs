@@ -363,6 +363,44 @@ fn a_filter_may_compare_with_the_bounds_of_a_range() {
 }
 
 #[test]
+fn a_constant_is_no_bound_that_the_caller_gives() {
+    let asked = "in = [\"zooId\"], range = \"born\"";
+    let born = |bounds: &str| zoo("{born}#{animalId}", asked, &format!("SK {bounds}\""));
+    for (bounds, lost) in [
+        ("BETWEEN '2025-03-01' AND '2025-04-30~'", "lower"),
+        ("BETWEEN '2025-03-01' AND '{born}~'", "lower"),
+        ("BETWEEN '{born}' AND '2025-04-30~'", "upper"),
+        (">= '2025-03-01'", "lower"),
+        ("< '2025-05'", "upper"),
+    ] {
+        let text = born(bounds);
+        let found = findings(&text).into_iter().find(|finding| finding.code == "P132").unwrap();
+        assert!(found.severity == Error && found.message.contains(&format!("the {lost} bound")), "{found:?}");
+        assert!(found.help.ends_with("that the caller gives, {born}"), "{found:?}");
+    }
+    for bounds in ["BETWEEN '{born}' AND '{born}~'", "BETWEEN '0' AND '{born}~'", "< '9999-13'"] {
+        assert!(!has(&born(bounds), "P132", Error), "{bounds}: {:?}", findings(&born(bounds)));
+    }
+    let aged = |range: &str, test: &str| {
+        let asked = format!("in = [\"zooId\"], range = {range}");
+        zoo("ANIMAL#{animalId}", &asked, &format!("begins_with(SK, 'ANIMAL#')\", filter = \"{test}\""))
+    };
+    for test in ["age between 2 and 5", "age == 3", "age >= 7", "age >= '{age}' and age < 50"] {
+        assert!(has(&aged("\"age\"", test), "P132", Error), "{test}");
+    }
+    let declared = "{ by = \"age\", from = 2, to = 5 }";
+    for (range, test) in [
+        ("\"age\"", "age between '{age}' and '{age}'"),
+        ("\"age\"", "age between '{age}' and '{age}' and age >= 0"),
+        (declared, "age between 2 and 5"),
+    ] {
+        let text = aged(range, test);
+        let wrong = ["P132", "P133"].iter().any(|code| codes(&text, "pattern.some").contains(code));
+        assert!(!wrong, "{test}: {:?}", findings(&text));
+    }
+}
+
+#[test]
 fn a_range_over_a_value_adds_those_that_begin_with_it() {
     let house = |rest: &str| zoo("HOUSE#{house}#{animalId}", "in = [\"zooId\", \"house\"]", rest);
     for upper in ["~", "\u{10FFFF}", "z", "Z"] {

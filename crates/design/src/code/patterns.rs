@@ -261,7 +261,7 @@ pub(super) const PATTERNS: &[Code] = &[
         title: "request returns less than the pattern means",
         severity: Severity::Error,
         rules: &[3, 74],
-        page: "A declared request has a constant where the key has a shard (`ALL#0` of ten), a time bucket or another value, or a filter that the pattern's `where` does not imply, such as a constant that an input is compared with: items that the pattern means are never returned, and nobody notices. Send the request for every shard and time bucket, filter by what the caller knows (`kind == '{kind}'`), end the condition before the value, or declare in the pattern what it leaves out.",
+        page: "A declared request has a constant where the key has a shard (`ALL#0` of ten), a time bucket or another value, a constant in the place of a bound that the caller gives (`range` without bounds), or a filter that the pattern's `where` does not imply, such as a constant that an input is compared with: items that the pattern means are never returned, and nobody notices. Send the request for every shard and time bucket, bound and filter by what the caller knows (`kind == '{kind}'`), end the condition before the value, or declare in the pattern what it leaves out.",
     },
     Code {
         code: "P133",

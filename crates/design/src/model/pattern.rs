@@ -91,6 +91,13 @@ pub struct Bounds {
     pub span: Span,
 }
 
+impl Bounds {
+    /// Returns whether the caller gives both bounds when it asks.
+    pub fn are_callers(&self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+}
+
 /// A request that existing code sends, to be checked as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Request {

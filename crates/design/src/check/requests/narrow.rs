@@ -120,6 +120,12 @@ impl<'m> Checker<'m> {
             Place::Upper => ("upper", "behind", "to"),
             Place::Lower | Place::Value => ("lower", "before", "from"),
         };
+        let is_callers =
+            pattern.range.as_ref().is_some_and(|range| range.by == *field && range.are_callers());
+        let other = match is_callers {
+            true => format!("compare with the {bound} bound that the caller gives, {{{field}}}"),
+            false => "move the bound".to_owned(),
+        };
         let finding = Finding::new("P132", Severity::Error, pattern.subject(), span);
         self.report(
             finding
@@ -127,7 +133,7 @@ impl<'m> Checker<'m> {
                     "the {bound} bound loses {name} whose {field} is {side} '{text}', which the pattern does not exclude"
                 ))
                 .with_help(format!(
-                    "bound what the pattern asks for: range = {{ by = \"{field}\", {end} = … }}, or move the bound"
+                    "bound what the pattern asks for: range = {{ by = \"{field}\", {end} = … }}, or {other}"
                 )),
         );
     }
@@ -315,7 +321,7 @@ fn is_meant(pattern: &Pattern, mapping: &KeyMapping<'_>, constant: &Constant, pl
     condition.implies(&Condition::Test(test).typed(mapping.entity), mapping.entity)
 }
 
-/// Returns whether a constant leaves all of a range. Bounds that the caller gives when it asks are examples.
+/// Returns whether a constant leaves all of a range: no constant stands for a bound that the caller gives when it asks.
 fn is_within(range: &Bounds, constant: &Constant, place: Place) -> bool {
     let Constant { format, text, .. } = constant;
     let written = |bound: &String| format.apply(bound).unwrap_or_else(|| bound.clone());
@@ -326,7 +332,6 @@ fn is_within(range: &Bounds, constant: &Constant, place: Place) -> bool {
             _ => written(from).starts_with(text.as_str()) && written(to).starts_with(text.as_str()),
         },
         (Place::Value, ..) => false,
-        (_, None, None) => true,
         (Place::Lower, from, _) => from.is_some_and(|from| written(from) >= *text),
         (Place::Upper, _, to) => to.is_some_and(|to| written(to) <= *text),
     }

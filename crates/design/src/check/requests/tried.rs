@@ -6,7 +6,6 @@ mod draw;
 mod samples;
 
 use super::narrow::about_type;
-use super::values_beside::is_value;
 use crate::check::Checker;
 use crate::finding::{Finding, Severity};
 use crate::formatting::list;
@@ -17,7 +16,7 @@ use crate::model::each_once::each_once;
 use crate::model::key_condition::{KeyClause, KeyOperator};
 use crate::model::limits::End;
 use crate::model::value_type::ValueType;
-use crate::model::{Bounds, Pattern, Request};
+use crate::model::{Pattern, Request};
 use crate::plan::bounds::LAST;
 use crate::plan::trial::{Call, Known, Sortable, is_meant};
 use crate::template::alignment::align;
@@ -210,18 +209,18 @@ impl<'m> Trial<'_, 'm> {
         Difference { is_lost, entity: known.entity().name.clone(), values: shown.collect() }
     }
 
-    /// The constants of the key condition in the places of fields, and whether each bounds from above.
-    fn constants(&self, mapping: &KeyMapping<'m>) -> Vec<(String, String, bool)> {
+    /// The constants of the key condition in the places of fields.
+    fn constants(&self, mapping: &KeyMapping<'m>) -> Vec<(String, String)> {
         let names = self.location.key_names(self.checker.model);
         let mut constants = Vec::new();
         for clause in &self.request.clauses {
             let Some(position) = names.iter().position(|name| *name == clause.key) else { continue };
             let Some(template) = mapping.key.get(position) else { continue };
-            for (number, value) in clause.values.iter().enumerate() {
+            for value in &clause.values {
                 let found = align(value, template, mapping.entity).constants.into_iter();
                 constants.extend(found.map(|own| {
                     let text = own.format.restore(&own.text).into_owned();
-                    (own.field, text, clause.is_upper(number))
+                    (own.field, text)
                 }));
             }
         }
@@ -249,23 +248,16 @@ impl<'m> Trial<'_, 'm> {
         calls
     }
 
-    /// The declared bounds, those of the request, or the least and the greatest value, and a single one.
+    /// The declared bounds, or the least and the greatest value, and a single one.
     fn ranges(&self, sample: &Sample<'m>, samples: &[Sample<'m>]) -> Vec<Option<(String, String)>> {
         let Some(range) = &self.pattern.range else { return vec![None] };
         let Some(attribute) = sample.known.entity().attribute(&range.by) else { return vec![None] };
         let mut values: Vec<&String> =
             samples.iter().filter_map(|one| one.known.texts().get(&range.by)).collect();
         values.sort_by_cached_key(|text| Sortable::of_type(&attribute.kind, text));
-        let constants = self.constants(&sample.mapping);
-        let given = |upper: bool| {
-            let own = constants.iter().find(|(field, _, is_upper)| *field == range.by && *is_upper == upper);
-            own.map(|(_, text, _)| text).filter(|text| is_value(attribute, text))
-        };
-        // Bounds that nobody gives may be anywhere.
-        let is_free = range.from.is_none() && range.to.is_none() && given(false).or(given(true)).is_none();
-        let from = range.from.as_ref().or_else(|| given(false)).or(values.first().copied());
-        let to = range.to.as_ref().or_else(|| given(true)).or(values.last().copied());
-        let own = sample.known.texts().get(&range.by).filter(|_| is_free);
+        let from = range.from.as_ref().or(values.first().copied());
+        let to = range.to.as_ref().or(values.last().copied());
+        let own = sample.known.texts().get(&range.by).filter(|_| range.are_callers());
         // A request with one bound leaves the other end open.
         let compares = |operators: [KeyOperator; 2]| {
             self.request.clauses.iter().any(|clause| operators.contains(&clause.operator))
@@ -334,16 +326,14 @@ impl<'m> Trial<'_, 'm> {
         Some(if clause.is_upper(number) { to } else { from })
     }
 
-    /// Whether a part of the filter keeps an item. Bounds that are not declared are examples.
+    /// Whether a part of the filter keeps an item.
     fn keeps(&self, call: &Call, sample: &Sample<'m>, part: &Condition) -> bool {
         let entity = sample.mapping.entity;
         let part = about_type(self.checker.model, part, entity);
         if part.has_placeholders() {
             return sample.known.meets(&part.filled(&|name, end| self.known(call, name, end)).typed(entity));
         }
-        let is_open = |range: &&Bounds| range.from.is_none() && range.to.is_none();
-        let is_example = |range: &Bounds| part.mentions(&range.by);
-        self.pattern.range.as_ref().filter(is_open).is_some_and(is_example) || sample.known.meets(&part)
+        sample.known.meets(&part)
     }
 
     /// What the caller knows of an attribute.

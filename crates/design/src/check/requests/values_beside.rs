@@ -15,7 +15,7 @@ pub(super) const COMMON: &str = "mm";
 const OTHERS: [&str; 7] = ["0", "9z", "Zoe", "zoe", "mmm", "mm-m", "\u{e9}mile"];
 
 /// Whether a text can be a value of an attribute, or the start of a time.
-pub(super) fn is_value(attribute: &Attribute, text: &str) -> bool {
+fn is_value(attribute: &Attribute, text: &str) -> bool {
     match &attribute.kind {
         kind if kind.is_number() => Decimal::parse(text).is_some(),
         kind if kind.is_time() => text.len() >= 4 && text.bytes().take(4).all(|digit| digit.is_ascii_digit()),

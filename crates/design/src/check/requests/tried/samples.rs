@@ -37,8 +37,7 @@ impl<'m> Trial<'_, 'm> {
     fn candidates(&self, mapping: &KeyMapping<'m>) -> Vec<Candidates<'m>> {
         let mentioned = self.mentioned(mapping);
         let relevant = self.relevant(mapping);
-        let bounded: BTreeSet<String> =
-            self.constants(mapping).into_iter().map(|(field, ..)| field).collect();
+        let bounded: BTreeSet<String> = self.constants(mapping).into_iter().map(|(field, _)| field).collect();
         let range = self.pattern.range.as_ref();
         let each = |attribute: &'m Attribute| {
             let name = attribute.name.as_str();
@@ -84,7 +83,7 @@ impl<'m> Trial<'_, 'm> {
             let bounds = range.from.iter().chain(&range.to).cloned();
             mentioned.entry(range.by.clone()).or_default().extend(bounds);
         }
-        for (field, text, _) in self.constants(mapping) {
+        for (field, text) in self.constants(mapping) {
             mentioned.entry(field).or_default().insert(text);
         }
         for (field, text) in mapping.key.iter().flat_map(|template| continued(template, mapping.entity)) {
