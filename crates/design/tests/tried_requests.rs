@@ -401,6 +401,34 @@ fn a_constant_is_no_bound_that_the_caller_gives() {
 }
 
 #[test]
+fn a_prefix_that_ends_with_a_period_adds_the_rest_of_the_period() {
+    let timestamp = |precision: &str| format!("{{ type = \"timestamp\", precision = \"{precision}\" }}");
+    let calls = |kind: &str, period: &str, filter: &str| {
+        with_table(&format!(
+            "[entity.Call]\nattributes = {{ line = \"id\", callId = \"id\", at = {kind} }}\n\
+             key = [\"LINE#{{line}}\", \"CALL#{{at:{period}}}#{{callId}}\"]\n[pattern]\nsome = {{ in = [\"line\", \"at\"], out = \"Call*\", \
+             request = {{ condition = \"PK = 'LINE#{{line}}' AND begins_with(SK, 'CALL#{{at:{period}}}#')\"{filter} }} }}\n"
+        ))
+    };
+    let (minutes, seconds, fractions) = (timestamp("minute"), timestamp("second"), timestamp("millisecond"));
+    for (kind, periods) in [
+        ("\"date\"", &["year", "month"][..]),
+        ("\"timestamp\"", &["year", "month", "day", "hour", "minute"]),
+        (&minutes, &["year", "month", "day", "hour"]),
+        (&seconds, &["year", "month", "day", "hour", "minute"]),
+        (&fractions, &["year", "month", "day", "hour", "minute"]),
+    ] {
+        for period in periods {
+            let text = calls(kind, period, "");
+            assert!(has(&text, "P133", Warning), "{kind} {period}: {:?}", findings(&text));
+            let text = calls(kind, period, ", filter = \"at == '{at}'\"");
+            let wrong = ["P132", "P133"].iter().any(|code| codes(&text, "pattern.some").contains(code));
+            assert!(!wrong, "{kind} {period}: {:?}", findings(&text));
+        }
+    }
+}
+
+#[test]
 fn a_range_over_a_value_adds_those_that_begin_with_it() {
     let house = |rest: &str| zoo("HOUSE#{house}#{animalId}", "in = [\"zooId\", \"house\"]", rest);
     for upper in ["~", "\u{10FFFF}", "z", "Z"] {

@@ -14,6 +14,17 @@ pub(super) const COMMON: &str = "mm";
 /// Others: in other cases, two that begin with the first, and one that sorts behind all ASCII characters.
 const OTHERS: [&str; 7] = ["0", "9z", "Zoe", "zoe", "mmm", "mm-m", "\u{e9}mile"];
 
+/// Dates: the last one is in the month of the first, which a key may hold alone.
+const DATES: [&str; 4] = ["2026-06-15", "2001-02-03", "2098-11-28", "2026-06-16"];
+/// Times: the last ones are in the minute and the hour of the first, which a key may hold alone.
+const TIMES: [&str; 5] = [
+    "2026-06-15T10:30:00Z",
+    "2001-02-03T04:05:06Z",
+    "2098-11-28T20:30:40Z",
+    "2026-06-15T10:30:59Z",
+    "2026-06-15T10:59:00Z",
+];
+
 /// Whether a text can be a value of an attribute, or the start of a time.
 fn is_value(attribute: &Attribute, text: &str) -> bool {
     match &attribute.kind {
@@ -53,7 +64,7 @@ pub(super) fn values_beside<'a>(
         ValueType::Date => {
             let filled =
                 mentioned.iter().flat_map(|text| ["-01-01", "-12-31"].map(|rest| filled(text, rest)));
-            ["2026-06-15", "2001-02-03", "2098-11-28"].map(str::to_owned).into_iter().chain(filled).collect()
+            DATES.map(str::to_owned).into_iter().chain(filled).collect()
         }
         ValueType::Timestamp => {
             let ends = mentioned.iter().flat_map(|text| [(text, End::Lower), (text, End::Upper)]);
@@ -65,8 +76,7 @@ pub(super) fn values_beside<'a>(
                 let whole = if text.ends_with('Z') { (*text).to_owned() } else { filled(text, rest) };
                 attribute.limits.bound(&whole, end)
             });
-            let common = ["2026-06-15T10:30:00Z", "2001-02-03T04:05:06Z", "2098-11-28T20:30:40Z"];
-            common.map(|text| attribute.limits.bound(text, End::Lower)).into_iter().chain(filled).collect()
+            TIMES.map(|text| attribute.limits.bound(text, End::Lower)).into_iter().chain(filled).collect()
         }
         ValueType::Ulid => {
             ["01KA0B7XK4T3M9W2Q8R5V6Y1ZE", "01KA0B7XK4T3M9W2Q8R5V6Y1ZF"].map(str::to_owned).to_vec()
