@@ -13,7 +13,7 @@ use support::{findings, with_table};
 /// The attributes that keys are made from: their types, their formats, and values, some of which go on where others end.
 const ATTRIBUTES: [(&str, &str, &str, &[&str]); 5] = [
     ("state", "'OPEN|WAIT|SHUT'", "", &["OPEN", "WAIT", "SHUT"]),
-    ("grade", "'A|AB|ABC'", "", &["A", "AB", "ABC"]),
+    ("grade", "'A|AB|B'", "", &["A", "AB", "B"]),
     ("rank", "{ type = 'int', min = 0, max = 999 }", ":03", &["0", "1", "10", "100", "999"]),
     ("house", "'id'", "", IDS),
     ("day", "'date'", "", &["2026-01-31", "2026-02-01", "2025-12-31"]),
