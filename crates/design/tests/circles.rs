@@ -95,3 +95,25 @@ fn a_long_way_without_a_circle_is_followed() {
     let chain: String = (0..=last).map(each).collect();
     assert!(read(&Source::new("model.toml", with_table(&chain))).is_ok());
 }
+
+#[test]
+fn a_value_that_is_made_of_a_copy_of_itself_is_refused() {
+    let copied = |aggregate: &str, kept: &str| {
+        format!(
+            "[entity.A]\nattributes = {{ aId = \"id\", x = \"int\", z = \"int\" }}\nkey = [\"A#{{aId}}\", \"A\"]\naggregates = {{ x = \"{aggregate}\" }}\n\
+             [entity.B]\nattributes = {{ aId = \"id\"{kept} }}\nkey = [\"B#{{aId}}\", \"B\"]\ncopies = \"A\"\n\
+             [entity.C]\nattributes = {{ aId = \"id\"{kept} }}\nkey = [\"C#{{aId}}\", \"C\"]\ncopies = \"B\"\n"
+        )
+    };
+    for aggregate in ["count B where x < 1", "sum B.x", "max C.x"] {
+        let text = copied(aggregate, ", x = \"int\", z = \"int\"");
+        one(&text, &format!("\"{aggregate}\""), "A.x is made of A.x: a circle");
+    }
+    let other = copied("sum B.z", ", x = \"int\", z = \"int\"");
+    assert!(read(&Source::new("model.toml", with_table(&other))).is_ok(), "another attribute of the copy");
+    let counted = copied("count B", "");
+    assert!(
+        read(&Source::new("model.toml", with_table(&counted))).is_ok(),
+        "the copies are counted whatever they hold"
+    );
+}

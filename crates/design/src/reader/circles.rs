@@ -116,17 +116,25 @@ impl<'a> Names<'a> {
             self.report_circle(entity, aggregate.span.clone(), message, help);
             return;
         }
+        // A copy has the value of its original.
+        let made = |entity: &'a Entity, name: &str| {
+            let original = |copy: &&'a Entity| self.model.entity(copy.copies.as_deref()?);
+            let copied = std::iter::successors(Some(entity), original).take(entities.len());
+            let mut holding = copied.take_while(|entity| entity.attribute(name).is_some());
+            holding.find_map(|entity| numbers.get(&(entity.name.as_str(), name)).copied())
+        };
         let next = |number: usize| {
             let aggregate = all[number].1;
+            let Some(summarised) = self.model.entity(&aggregate.of) else { return Vec::new() };
             let read = aggregate.filter.attributes().into_iter().chain([aggregate.attribute.as_str()]);
-            read.filter_map(|name| numbers.get(&(aggregate.of.as_str(), name)).copied()).collect()
+            read.filter_map(|name| made(summarised, name)).collect()
         };
         let Some(found) = circle(all.len(), next) else { return };
         let names: Vec<String> =
             found.iter().map(|number| format!("{}.{}", all[*number].0.name, all[*number].1.name)).collect();
         let (entity, aggregate) = all[found[0]];
         let message = format!("{} is made of {}: a circle", names[0], closed(&names, " of "));
-        let help = "summarise an attribute that is no aggregate in one of them";
+        let help = "summarise an attribute that is neither an aggregate nor a copy of one in one of them";
         self.report_circle(entity, aggregate.span.clone(), message, help);
     }
 
