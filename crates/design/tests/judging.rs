@@ -9,6 +9,7 @@ use partita_design::audit::check_item;
 use partita_design::audit::judge::{Change, judge};
 use partita_design::audit::table::TableAudit;
 use partita_design::item::{Item, Value};
+use support::{change, item};
 
 const MODEL: &str = r#"
 format = 1
@@ -55,24 +56,6 @@ key = ["DOC#{docId}", "LATEST"]
 
 fn model() -> Model {
     support::model(MODEL)
-}
-
-/// An item from `name=value` words; digits are numbers.
-fn item(text: &str) -> Item {
-    let value = |text: &str| match text.parse::<i64>() {
-        Ok(_) => Value::Number(text.to_owned()),
-        Err(_) => Value::String(text.to_owned()),
-    };
-    let pairs = text.split_whitespace().map(|word| word.split_once('=').unwrap());
-    pairs.map(|(name, text)| (name.to_owned(), value(text))).collect()
-}
-
-/// A change; an empty text is no item.
-fn change(old: &str, new: &str) -> Change {
-    let some = |text: &str| (!text.is_empty()).then(|| item(text));
-    let key = item(if old.is_empty() { new } else { old });
-    let key = key.into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect();
-    Change { key, old: some(old), new: some(new) }
 }
 
 /// A check that an item does not exist.

@@ -7,7 +7,7 @@ use crate::item::{Item, Value};
 use crate::model::Attribute;
 use crate::model::value_type::ValueType;
 use crate::name_hints;
-use crate::template::{Format, Part};
+use crate::template::{Format, Part, Template};
 use std::collections::{BTreeSet, HashSet};
 
 /// How many texts must have the same word behind their values, if no separator is there.
@@ -344,6 +344,27 @@ pub(super) fn alternatives(field: &Part, items: &[Item], attributes: &[Attribute
             && items.iter().all(|item| item.get(name).is_some() && item.get(name) == item.get(&other.name))
     };
     attributes.iter().filter(is_same).map(|attribute| attribute.name.clone()).collect()
+}
+
+/// A template with a text before a field, which gets another name or keeps its own.
+pub(super) fn with_text_before(template: &Template, name: &str, text: &str, renamed: &str) -> Template {
+    let parts = template.parts.iter().flat_map(|part| match part {
+        Part::Field { name: own, format: Format::Plain } if own == name => {
+            let field = Part::Field { name: renamed.to_owned(), format: Format::Plain };
+            vec![Part::Text(text.to_owned()), field]
+        }
+        part => vec![part.clone()],
+    });
+    Template { parts: merged(parts.collect()) }
+}
+
+/// A template with `*` for its fields.
+pub(super) fn form(template: &Template) -> String {
+    let parts = template.parts.iter().map(|part| match part {
+        Part::Text(text) => text,
+        Part::Field { .. } => "*",
+    });
+    parts.collect()
 }
 
 /// Joins adjacent texts.

@@ -1,14 +1,14 @@
 //! Identifiers of letters and digits without a separator: `P12`, `INV00000017`. Where only their letters tell the keys of entities apart, they are
 //! text of the keys.
 
-use super::explain::merged;
+use super::explain::{form, with_text_before};
 use super::group::{Group, GroupKey};
 use super::style::lettered_start;
 use super::typed_ids;
 use crate::draft::Draft;
 use crate::item::{Item, Value};
 use crate::model::{Entity, Model};
-use crate::template::{Format, Part, Template};
+use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Puts the letters that alone tell entities apart into the keys of all entities.
@@ -75,25 +75,10 @@ fn telling(entities: &[Entity], starts: &[BTreeMap<String, String>]) -> BTreeSet
     differing.filter_map(|(one, other)| Some([(*one)?.clone(), (*other)?.clone()])).flatten().collect()
 }
 
-/// A template without the names of its fields.
-fn form(template: &Template) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Field { .. } => "{}".to_owned(),
-    };
-    template.parts.iter().map(part).collect()
-}
-
 /// Puts a text before a field of all keys.
 fn put_before(entity: &mut Entity, name: &str, text: &str) {
     let indexes = entity.indexes.iter_mut().flat_map(|index_key| &mut index_key.key);
     for template in entity.key.iter_mut().chain(indexes) {
-        let parts = template.parts.iter().flat_map(|part| match part {
-            Part::Field { name: own, format: Format::Plain } if own == name => {
-                vec![Part::Text(text.to_owned()), part.clone()]
-            }
-            part => vec![part.clone()],
-        });
-        *template = Template { parts: merged(parts.collect()) };
+        *template = with_text_before(template, name, text, name);
     }
 }

@@ -1,6 +1,7 @@
 //! One identifier in the partition keys of several entities: it has one name.
 
 use super::entity::free_texts;
+use super::explain::form;
 use super::group::{Group, GroupKey};
 use super::names::is_singleton;
 use crate::draft::{Asked, Draft};
@@ -31,15 +32,6 @@ pub(super) fn unify(groups: &[(GroupKey, Group)], draft: &mut Draft) {
             }
         }
     }
-}
-
-/// A template with `*` for its fields.
-fn form(template: &Template) -> String {
-    let parts = template.parts.iter().map(|part| match part {
-        Part::Text(text) => text,
-        Part::Field { .. } => "*",
-    });
-    parts.collect()
 }
 
 /// An entity whose partition key has the form of those of others.

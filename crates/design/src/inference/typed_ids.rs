@@ -1,6 +1,7 @@
 //! Identifiers with their type inside: `cus_2265b1`. Where only they tell the items of entities apart, the word in them is a part of the key, and
 //! what follows it an attribute of its own.
 
+use super::explain::with_text_before;
 use super::group::{Group, GroupKey};
 use super::pieces::pieces;
 use super::style::is_word;
@@ -121,14 +122,7 @@ pub(super) fn cut(number: usize, group: &Group, name: &str, start: &str, draft: 
     let texts = group.sample.iter().filter_map(|item| item.get(name)?.as_text()?.strip_prefix(start));
     texts.for_each(|text| summary.add_text(text));
     for template in &mut entity.key {
-        let parts = template.parts.iter().flat_map(|part| match part {
-            Part::Field { name: own, format: Format::Plain } if own == name => {
-                let field = Part::Field { name: rest.clone(), format: Format::Plain };
-                vec![Part::Text(start.to_owned()), field]
-            }
-            part => vec![part.clone()],
-        });
-        *template = Template { parts: super::explain::merged(parts.collect()) };
+        *template = with_text_before(template, name, start, &rest);
     }
     // What ends the word may be the delimiter, which identifiers do not contain.
     for own in entity.attributes.iter_mut().filter(|own| own.name == name && own.kind == ValueType::Id) {

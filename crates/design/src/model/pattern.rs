@@ -92,9 +92,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns whether the caller gives both bounds when it asks.
-    pub fn are_callers(&self) -> bool {
-        self.from.is_none() && self.to.is_none()
+    /// Returns whether a bound is declared. Otherwise the caller gives both when it asks.
+    pub fn is_declared(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
     }
 }
 
@@ -113,13 +113,6 @@ pub struct Request {
     pub filter: Condition,
     /// Where the request is declared.
     pub span: Span,
-}
-
-impl Bounds {
-    /// Returns whether a bound is declared.
-    pub fn is_declared(&self) -> bool {
-        self.from.is_some() || self.to.is_some()
-    }
 }
 
 impl Pattern {

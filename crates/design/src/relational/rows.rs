@@ -5,6 +5,7 @@ use crate::audit::{check_item, marker, marker_of};
 use crate::item::{Attributes, Item, Value};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Entity, Model};
+pub use crate::relational::values::from_hexadecimal;
 use crate::relational::values::{plain_number, value};
 use crate::template::{FieldTypes, SHARD};
 

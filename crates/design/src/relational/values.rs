@@ -24,9 +24,9 @@ pub(super) fn value(attribute: &Attribute, text: &str) -> Result<Value, String> 
             )
         }
         ValueType::Uuid => Value::String(text.to_lowercase()),
-        ValueType::Binary => {
-            Value::Binary(base64(&bytes(text).ok_or_else(|| not("bytes in hexadecimal, as in \\x6869"))?))
-        }
+        ValueType::Binary => Value::Binary(base64(
+            &from_hexadecimal(text).ok_or_else(|| not("bytes in hexadecimal, as in \\x6869"))?,
+        )),
         ValueType::Map => plain_json(text).ok_or_else(|| not("JSON"))?,
         ValueType::List => {
             Value::List(elements(text).ok_or_else(|| not("a JSON list or an array of PostgreSQL"))?)
@@ -149,7 +149,8 @@ fn written(seconds: i64, micros: i64) -> Option<String> {
         .then(|| format!("{year:04}-{month:02}-{of_month:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z"))
 }
 
-fn bytes(text: &str) -> Option<Vec<u8>> {
+/// The bytes that a text has in hexadecimal, with or without `\x` before them.
+pub fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
     let hexadecimal = text.strip_prefix("\\x").unwrap_or(text);
     let pairs = hexadecimal.as_bytes().chunks(2);
     let is_byte = |pair: &&str| pair.len() == 2 && pair.bytes().all(|digit| digit.is_ascii_hexdigit());

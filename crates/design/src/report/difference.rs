@@ -93,21 +93,8 @@ fn tables(old: &Model, new: &Model, changes: &mut Vec<Change>) {
         let all = old.entities.iter().map(|entity| count(old, entity)).sum();
         push(changes, "table: another type attribute".to_owned(), all);
     }
-    changed_rules(rules::table_rules(&old.table), rules::table_rules(&new.table))
+    rules::changed(rules::table_rules(&old.table), rules::table_rules(&new.table))
         .for_each(|change| push(changes, format!("table: {change}"), 0.0));
-}
-
-/// What is said of rules that are not the same in both models.
-fn changed_rules<const N: usize>(
-    was: [(&'static str, String); N],
-    is: [(&'static str, String); N],
-) -> impl Iterator<Item = String> {
-    was.into_iter().zip(is).filter_map(|((rule, was), (_, is))| match (was.as_str(), is.as_str()) {
-        _ if was == is => None,
-        ("", is) => Some(format!("+ {rule} {is}")),
-        (was, "") => Some(format!("- {rule} {was}")),
-        (was, is) => Some(format!("{rule} {was} becomes {is}")),
-    })
 }
 
 /// Returns whether a key attribute holds numbers in one model and texts in the other.

@@ -2,10 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use partita_design::audit::judge::Change;
 use partita_design::audit::table::TableAudit;
 use partita_design::draft::Draft;
 use partita_design::generate::Generator;
-use partita_design::item::Item;
+use partita_design::item::{Item, Value};
 use partita_design::{Finding, Model, Severity, Source, check, read, report};
 use std::path::PathBuf;
 
@@ -70,4 +71,23 @@ pub fn items_of(model: &Model, total: u64) -> Vec<Item> {
     let leaders = model.entities.iter().filter(|entity| !generator.is_follower(entity));
     let numbered = leaders.flat_map(|entity| generator.numbers(entity).map(move |number| (entity, number)));
     numbered.flat_map(|(entity, number)| generator.bundle(entity, number)).collect()
+}
+
+/// An item from `name=value` words; digits are numbers.
+pub fn item(text: &str) -> Item {
+    let value = |text: &str| match text.parse::<i64>() {
+        Ok(_) => Value::Number(text.to_owned()),
+        Err(_) => Value::String(text.to_owned()),
+    };
+    let pair = |word| str::split_once(word, '=').unwrap_or_else(|| panic!("{word}"));
+    let pairs = text.split_whitespace().map(pair);
+    pairs.map(|(name, text)| (name.to_owned(), value(text))).collect()
+}
+
+/// A change; an empty text is no item.
+pub fn change(old: &str, new: &str) -> Change {
+    let some = |text: &str| (!text.is_empty()).then(|| item(text));
+    let key = item(if old.is_empty() { new } else { old });
+    let key = key.into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect();
+    Change { key, old: some(old), new: some(new) }
 }

@@ -11,15 +11,13 @@ use partita_design::exchange::item_json;
 use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
 use partita_design::item::{Item, item_size};
-use partita_design::model::Entity;
+use partita_design::model::{Entity, MAX_ACTIONS};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 /// The most requests of one BatchWriteItem.
 const BATCH: usize = 25;
-/// The most items of one TransactWriteItems.
-const TRANSACTION_ITEMS: usize = 100;
 /// The most bytes of one TransactWriteItems, with room for what is estimated too small.
 const TRANSACTION_BYTES: usize = 3 << 20;
 
@@ -138,7 +136,7 @@ pub fn write_bundles(
     let (mut together, mut bytes) = (Vec::new(), 0);
     for bundle in bundles {
         let more: usize = bundle.iter().map(item_size).sum();
-        if bytes + more > TRANSACTION_BYTES || together.len() + bundle.len() > TRANSACTION_ITEMS {
+        if bytes + more > TRANSACTION_BYTES || together.len() + bundle.len() > MAX_ACTIONS {
             write_transaction(client, model, std::mem::take(&mut together))?;
             bytes = 0;
         }

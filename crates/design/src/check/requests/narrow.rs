@@ -121,7 +121,7 @@ impl<'m> Checker<'m> {
             Place::Lower | Place::Value => ("lower", "before", "from"),
         };
         let is_callers =
-            pattern.range.as_ref().is_some_and(|range| range.by == *field && range.are_callers());
+            pattern.range.as_ref().is_some_and(|range| range.by == *field && !range.is_declared());
         let other = match is_callers {
             true => format!("compare with the {bound} bound that the caller gives, {{{field}}}"),
             false => "move the bound".to_owned(),

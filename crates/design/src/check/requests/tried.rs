@@ -257,7 +257,7 @@ impl<'m> Trial<'_, 'm> {
         values.sort_by_cached_key(|text| Sortable::of_type(&attribute.kind, text));
         let from = range.from.as_ref().or(values.first().copied());
         let to = range.to.as_ref().or(values.last().copied());
-        let own = sample.known.texts().get(&range.by).filter(|_| range.are_callers());
+        let own = sample.known.texts().get(&range.by).filter(|_| !range.is_declared());
         // A request with one bound leaves the other end open.
         let compares = |operators: [KeyOperator; 2]| {
             self.request.clauses.iter().any(|clause| operators.contains(&clause.operator))

@@ -114,7 +114,7 @@ fn range(pattern: &Pattern, all: &[Known<'_>], inputs: &Attributes) -> Option<(S
         .collect();
     values.sort_by_cached_key(|text| sortable(text));
     // An end that is not declared beside one that is stays open.
-    let cut = if bounds.are_callers() { values.len() / 4 } else { 0 };
+    let cut = if bounds.is_declared() { 0 } else { values.len() / 4 };
     let middle = values.get(cut..values.len() - cut)?;
     let from = bounds.from.as_ref().or(middle.first().copied())?;
     let to = bounds.to.as_ref().or(middle.last().copied())?;

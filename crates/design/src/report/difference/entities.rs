@@ -1,8 +1,8 @@
 //! How entities differ, renames considered: which items must be written, each counted once however much changes in it.
 
-use super::rules::{aggregates, declared_rules};
+use super::rules::{aggregates, changed, declared_rules};
 use super::values::Values;
-use super::{Change, changed_rules, push};
+use super::{Change, push};
 use crate::capacity::estimate::count;
 use crate::keys::key_mapping::shard_in;
 use crate::migration::{Transition, old_name};
@@ -250,7 +250,7 @@ impl Comparison<'_> {
     fn rules(&mut self) {
         let was = declared_rules(self.before, |name| self.new_name(name));
         let is = declared_rules(self.after, String::clone);
-        for change in changed_rules(was, is) {
+        for change in changed(was, is) {
             self.add(change, 0.0);
         }
         for what in aggregates(self.before, self.after, &self.renamed) {

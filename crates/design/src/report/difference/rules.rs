@@ -31,6 +31,19 @@ pub(super) fn declared_rules(
     ]
 }
 
+/// What is said of rules that are not the same in both models.
+pub(super) fn changed<const N: usize>(
+    was: [(&'static str, String); N],
+    is: [(&'static str, String); N],
+) -> impl Iterator<Item = String> {
+    was.into_iter().zip(is).filter_map(|((rule, was), (_, is))| match (was.as_str(), is.as_str()) {
+        _ if was == is => None,
+        ("", is) => Some(format!("+ {rule} {is}")),
+        (was, "") => Some(format!("- {rule} {was}")),
+        (was, is) => Some(format!("{rule} {was} becomes {is}")),
+    })
+}
+
 /// The aggregates that are computed from something else than before. `renamed` has the new names of attributes.
 pub(super) fn aggregates(before: &Entity, after: &Entity, renamed: &BTreeMap<&str, &str>) -> Vec<String> {
     let now = |name: &str| renamed.get(name).copied().unwrap_or(name).to_owned();

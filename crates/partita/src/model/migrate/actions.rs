@@ -3,6 +3,7 @@
 use partita_design::capacity::estimate::write_units;
 use partita_design::exchange::item_json::encode;
 use partita_design::item::{Item, Value as ItemValue, item_size};
+use partita_design::model::MAX_ACTIONS;
 use serde_json::{Map, Value, json};
 
 /// The most tests of a condition; DynamoDB limits the operators of an expression. One of them is that the item exists.
@@ -12,8 +13,6 @@ const MAX_CONDITION_BYTES: usize = 4096;
 const AND: &str = " AND ";
 /// The most attributes that a condition compares.
 pub const MAX_COMPARED: usize = MAX_TESTS - 1;
-/// The most writes of a transaction.
-const MAX_ACTIONS: usize = 100;
 /// The most bytes of the items of a transaction.
 const MAX_TRANSACTION_BYTES: usize = 4 << 20;
 

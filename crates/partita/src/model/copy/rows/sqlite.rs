@@ -4,7 +4,7 @@
 use super::quoted;
 use partita_design::model::Entity;
 use partita_design::model::value_type::ValueType;
-use partita_design::relational::rows::attribute_of;
+use partita_design::relational::rows::{attribute_of, from_hexadecimal};
 
 /// How a database writes its texts.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,27 +78,17 @@ pub(super) fn value(printed: &str, encoding: Encoding) -> Result<String, String>
         "i" => Ok(rest.to_owned()),
         "x" => Ok(format!("\\x{rest}")),
         "!" => Err(rest.to_owned()),
-        "t" => encoding.decode(bytes(rest).ok_or_else(garbled)?).ok_or_else(|| {
+        "t" => encoding.decode(from_hexadecimal(rest).ok_or_else(garbled)?).ok_or_else(|| {
             format!(
                 "the text with the bytes {rest} is not Unicode: make the column binary, or correct the row"
             )
         }),
         "r" => {
-            let bits = bytes(rest).and_then(|bytes| bytes.try_into().ok()).ok_or_else(garbled)?;
+            let bits = from_hexadecimal(rest).and_then(|bytes| bytes.try_into().ok()).ok_or_else(garbled)?;
             Ok(format!("{:?}", f64::from_be_bytes(bits)))
         }
         _ => Err(garbled()),
     }
-}
-
-fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    hexadecimal
-        .as_bytes()
-        .chunks(2)
-        .map(pair)
-        .collect::<Option<Vec<u8>>>()
-        .filter(|_| hexadecimal.len().is_multiple_of(2))
 }
 
 #[cfg(test)]
